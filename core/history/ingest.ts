@@ -2,6 +2,7 @@ import { type JournalEvent, parseEvent } from '../run-directory/events.ts';
 import { readTail } from '../run-directory/journal-tail.ts';
 import { applyEvent, initialState, type JournalState } from './apply-event.ts';
 import type { HistoryDatabase } from './database.ts';
+import { recordIngested, wasEdited } from './journal-check.ts';
 import { MetricRows } from './metric-rows.ts';
 import { prepared, preparedValue } from './statements.ts';
 
@@ -17,15 +18,17 @@ export function ingestBatch(database: HistoryDatabase, runId: string, journal: s
   const offset = position.get(runId);
   if (offset === undefined) return false;
   const tail = readTail(journal, offset, limit);
-  if (!tail.replaced && tail.lines.length === 0) return false;
+  const replaced = tail.replaced || wasEdited(database, runId, journal, offset, tail);
+  if (!replaced && tail.lines.length === 0) return false;
 
   const store = database.transaction((events: (JournalEvent | null)[]) => {
     if (position.get(runId) !== offset) return true;
-    if (tail.replaced) {
+    if (replaced) {
       resetRun(database, runId);
       return true;
     }
     storeEvents(database, runId, events, tail.next);
+    recordIngested(database, runId, offset, tail);
     return tail.more;
   });
   return store.immediate(tail.lines.map(parseEvent));
@@ -66,7 +69,7 @@ function storeEvents(
   writeState(database, runId, state, next);
 }
 
-/** Prepares a run for ingestion from the start of its journal, because the journal was replaced. */
+/** Prepares a run for ingestion from the start of its journal, because the journal was replaced or edited. */
 function resetRun(database: HistoryDatabase, runId: string): void {
   for (const table of ['events', 'metrics', 'evaluations', 'rollouts', 'echo_trap'])
     prepared(database, `DELETE FROM ${table} WHERE run = ?`).run(runId);

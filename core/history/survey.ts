@@ -18,7 +18,14 @@ export interface Survey {
   changed: string[];
 }
 
-type StoredRun = { id: string; journal_offset: number; annotations_bytes: number; pending: 0 | 1 };
+interface StoredRun {
+  id: string;
+  journal_offset: number;
+  /** Modification time of the ingested journal in ms; null if unknown. */
+  journal_modified: number | null;
+  annotations_bytes: number;
+  pending: 0 | 1;
+}
 
 /** Compares the run directories with the history. */
 export class Surveyor {
@@ -35,9 +42,10 @@ export class Surveyor {
   survey(): Survey {
     const stored = prepared<[], StoredRun>(
       this.database,
-      `SELECT id, journal_offset, annotations_bytes,
+      `SELECT id, journal_offset, journals.modified AS journal_modified, annotations_bytes,
          task <> 'warm_start' AND last_seq > coalesce(echo_trap.seq, -1) AS pending
-       FROM runs LEFT JOIN echo_trap ON echo_trap.run = runs.id ORDER BY created_at DESC, id DESC`,
+       FROM runs LEFT JOIN echo_trap ON echo_trap.run = runs.id LEFT JOIN journals ON journals.run = runs.id
+       ORDER BY created_at DESC, id DESC`,
     ).all();
     const removed = stored.filter(({ id }) => !this.exists(id)).map(({ id }) => id);
     for (const id of removed) {
@@ -72,9 +80,12 @@ export class Surveyor {
     return isSameJournal(this.database, runId, join(folder, runFiles.journal));
   }
 
-  private hasChanged({ id, journal_offset, annotations_bytes, pending }: StoredRun): boolean {
+  private hasChanged({ id, journal_offset, journal_modified, annotations_bytes, pending }: StoredRun): boolean {
     if (pending) return true;
-    const size = (name: string) => statSync(join(runFolder(this.home, id), name), { throwIfNoEntry: false })?.size ?? 0;
-    return size(runFiles.journal) !== journal_offset || size(runFiles.annotations) !== annotations_bytes;
+    const stat = (name: string) => statSync(join(runFolder(this.home, id), name), { throwIfNoEntry: false });
+    const journal = stat(runFiles.journal);
+    if ((journal?.size ?? 0) !== journal_offset) return true;
+    if (journal && journal_offset > 0 && journal.mtimeMs !== journal_modified) return true;
+    return (stat(runFiles.annotations)?.size ?? 0) !== annotations_bytes;
   }
 }

@@ -1,8 +1,13 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /** Complete lines of a journal from a byte offset. */
-interface Tail {
+export interface Tail {
   lines: string[];
+  /** The bytes of the lines. */
+  bytes: Buffer;
+  /** Size of the file, and its modification time in ms; null if it is missing. */
+  size: number;
+  modified: number | null;
   /** Byte offset after the last complete line. */
   next: number;
   /** Whether more complete lines may follow. */
@@ -12,6 +17,7 @@ interface Tail {
 }
 
 const newline = 0x0a;
+const none = { lines: [], bytes: Buffer.alloc(0), more: false };
 
 /**
  * Reads about `limit` bytes of complete lines from byte `offset`. A truncated last line is left for later; a line longer than `limit` is read
@@ -23,22 +29,31 @@ export function readTail(path: string, offset: number, limit = 8 << 20): Tail {
     file = openSync(path, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return { lines: [], next: offset, more: false, replaced: offset > 0 };
+    return { ...none, size: 0, modified: null, next: offset, replaced: offset > 0 };
   }
   try {
     const stat = fstatSync(file);
     // The size of a folder is arbitrary and may look like a replaced journal. Reading a folder throws the right error.
     if (stat.isDirectory()) readFully(file, 0, 1);
-    const { size } = stat;
-    if (size < offset) return { lines: [], next: offset, more: false, replaced: true };
+    const { size, mtimeMs: modified } = stat;
+    if (size < offset) return { ...none, size, modified, next: offset, replaced: true };
     for (let span = Math.min(limit, size - offset); ; span = Math.min(span * 2, size - offset)) {
       const bytes = readFully(file, offset, span);
       const end = bytes.lastIndexOf(newline);
       if (end >= 0) {
         const lines = bytes.toString('utf8', 0, end).split('\n');
-        return { lines, next: offset + end + 1, more: offset + span < size, replaced: false };
+        const next = offset + end + 1;
+        return {
+          lines,
+          bytes: bytes.subarray(0, end + 1),
+          size,
+          modified,
+          next,
+          more: offset + span < size,
+          replaced: false,
+        };
       }
-      if (span >= size - offset) return { lines: [], next: offset, more: false, replaced: false };
+      if (span >= size - offset) return { ...none, size, modified, next: offset, replaced: false };
     }
   } finally {
     closeSync(file);

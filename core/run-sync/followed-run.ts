@@ -190,7 +190,7 @@ export class FollowedRun {
     const row = this.row();
     if (!row) return;
     if (row.last_seq < published.seq) {
-      // The journal was replaced by a shorter one, which invalidates all published state.
+      // The journal was replaced or edited, which invalidates all published state.
       published.seq = -1;
       notices.emit('metrics', { runId: this.id, truncateAfter: -1, points: [] });
       this.changed({ immediate: true });

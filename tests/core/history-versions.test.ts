@@ -33,15 +33,16 @@ describe('a run history of another version', { timeout: 60_000 }, () => {
   });
   afterEach(() => world.close());
 
-  test('a made-up migration to version 2 keeps the rows and runs once', () => {
+  test('a made-up migration to the next version keeps the rows and runs once', () => {
     const database = new Database(':memory:');
     migrate(database);
     database.exec(`INSERT INTO runs (id, name, preset, task, environments, iterations, created_at)
       VALUES ('${id}', '', 'custom', 'reinforce', '["frozen-lake"]', 120, 0)`);
-    const schema = 'SELECT 1';
-    const second = "ALTER TABLE runs ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'";
-    for (const _ of [1, 2]) migrate(database, [schema, second]);
-    expect(versionOf(database)).toBe(2);
+    const version = versionOf(database);
+    const earlier = Array.from({ length: version }, () => 'SELECT 1');
+    const next = "ALTER TABLE runs ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'";
+    for (const _ of [1, 2]) migrate(database, [...earlier, next]);
+    expect(versionOf(database)).toBe(version + 1);
     expect(database.prepare('SELECT id, mood FROM runs').all()).toEqual([{ id, mood: 'calm' }]);
     expect(() => migrate(database)).toThrow(expect.objectContaining({ code: 'history_version_unsupported' }));
     database.close();

@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../core/history/database.ts';
@@ -41,6 +41,56 @@ describe('the run history', { timeout: 60_000 }, () => {
     await untilRun(core, id, (run) => run.status === 'completed');
     expect(seqs(core)).toEqual([0, 1, 2, 3]);
     expect(success(core)).toEqual({ name: 'rollout/success_rate', iterations: [1, 2], values: [0.1, 0.2] });
+  });
+
+  test.each([
+    [
+      'a value of the same length',
+      (text: string) => text.replace('"rollout/success_rate":0.1', '"rollout/success_rate":0.7'),
+      [1, 2],
+      [0.7, 0.2],
+    ],
+    ['a line that was removed', (text: string) => text.replace(/.*"iteration":1,.*\n/, ''), [2], [0.2]],
+    [
+      'a longer value',
+      (text: string) => text.replace('"rollout/success_rate":0.1', '"rollout/success_rate":0.125'),
+      [1, 2],
+      [0.125, 0.2],
+    ],
+  ])('indexes a journal again that was edited: %s', async (_, edit, iterations, values) => {
+    const folder = world.run(id, [
+      journal.started(0),
+      journal.iteration(1, 1),
+      journal.iteration(2, 2),
+      journal.stopped(3, 2),
+    ]);
+    const file = join(folder, 'events.jsonl');
+    const text = readFileSync(file, 'utf8');
+    const first = await world.core();
+    expect(success(first)).toMatchObject({ iterations: [1, 2], values: [0.1, 0.2] });
+    const dropped = collectNotices(first, 'metrics');
+    expect(edit(text)).not.toBe(text);
+    writeFileSync(file, edit(text));
+    await first.supervisor.scanNow();
+    expect(success(first)).toMatchObject({ iterations, values });
+    expect(dropped[0]).toMatchObject({ truncateAfter: -1 });
+    expect(readLog(first.database, id).filter(({ level }) => level === 'warning')).toEqual([]);
+    await first.dispose();
+    // The original is restored while no core runs.
+    writeFileSync(file, text);
+    const second = await world.core();
+    expect(success(second)).toMatchObject({ iterations: [1, 2], values: [0.1, 0.2] });
+  });
+
+  test('a journal whose time alone changed is not indexed again', async () => {
+    const folder = world.run(id, [journal.started(0), journal.iteration(1, 1)]);
+    const core = await world.core();
+    const notices = collectNotices(core, 'metrics');
+    utimesSync(join(folder, 'events.jsonl'), 1, 1);
+    await core.supervisor.scanNow();
+    await core.supervisor.refresh(id);
+    expect(notices).toEqual([]);
+    expect(seqs(core)).toEqual([0, 1]);
   });
 
   test('the pace of a run excludes pauses', async () => {

@@ -16,7 +16,14 @@ describe('reading the tail of a journal', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   test('treats a missing file as empty', () => {
-    expect(readTail(path, 0)).toEqual({ lines: [], next: 0, more: false, replaced: false });
+    expect(readTail(path, 0)).toMatchObject({
+      lines: [],
+      next: 0,
+      size: 0,
+      modified: null,
+      more: false,
+      replaced: false,
+    });
   });
 
   test('returns an incomplete line only once it is complete', () => {
