@@ -116,7 +116,7 @@ export const libraryProcedures = {
     output: empty,
   },
   /** Packs a run into one file, as a task; returns its location, like other exports. */
-  'bundles.export': { changes, input: z.object({ runId, ...bundleChoice.shape }), output: madeExport },
+  'bundles.export': { input: z.object({ runId, ...bundleChoice.shape }), output: madeExport },
   /** Finds episodes whose reasoning or action contains all words, best match first; without words, the newest. Returns up to `limit` from `offset`. */
   'episodes.search': {
     input: z.object({

@@ -42,16 +42,21 @@ export function announceHost(home: string, record: HostRecord): void {
  */
 export function folderToken(home: string): string {
   const path = tokenFile(home);
-  try {
-    const token = readFileSync(path, 'utf8').trim();
-    const isPrivate = process.platform === 'win32' || (statSync(path).mode & 0o077) === 0;
-    if (isPrivate && hostRecord.shape.token.safeParse(token).success) return token;
-  } catch {
-    // Missing or unreadable: writing a new token reports any problem.
-  }
+  const stored = storedToken(home);
+  const isPrivate = () => process.platform === 'win32' || (statSync(path).mode & 0o077) === 0;
+  if (stored !== null && isPrivate()) return stored;
   const token = newToken();
   writeSecret(home, path, `${token}\n`);
   return token;
+}
+
+/** Returns the data folder's token; null if it has none or this process can't read it. */
+export function storedToken(home: string): string | null {
+  try {
+    return hostRecord.shape.token.safeParse(readFileSync(tokenFile(home), 'utf8').trim()).data ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Writes a file atomically, readable only by its owner. */

@@ -1,21 +1,34 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
 import type { TaskControl, Tasks } from '../base/tasks.ts';
 import { WorkerThread, workerScript } from '../base/worker-thread.ts';
 import type { ExportFormat, ExportSource, MadeExport, Study } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
+import { isWritable } from '../history/write-access.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Studies } from '../studies/studies.ts';
 import type { ExportFunctions } from './export-worker.ts';
 import { latexTable, markdownTable, studyCsv, studyTable } from './tables.ts';
 import { writeStudyText } from './write-export.ts';
 
+/** Temporary folders for data folders that this process can't write to. */
+const temporary = new Map<string, string>();
+
 /** Returns the folder of finished exports, used only by this server. */
-const exportsFolder = (home: string) => join(home, 'exports');
-export const exportFolder = (home: string, exportId: string) => join(home, 'exports', exportId);
+function exportsFolder(home: string): string {
+  const own = temporary.get(home);
+  if (own !== undefined) return own;
+  if (isWritable(home)) return join(home, 'exports');
+  const folder = mkdtempSync(join(tmpdir(), 'starpo-exports-'));
+  temporary.set(home, folder);
+  return folder;
+}
+
+export const exportFolder = (home: string, exportId: string) => join(exportsFolder(home), exportId);
 
 interface ExportsParts {
   home: string;
@@ -112,7 +125,11 @@ export class Exports {
   close(): void {
     for (const timer of this.timers.values()) clearTimeout(timer);
     this.timers.clear();
-    rmSync(exportsFolder(this.parts.home), { recursive: true, force: true });
+    const { home } = this.parts;
+    if (isWritable(home)) rmSync(join(home, 'exports'), { recursive: true, force: true });
+    const own = temporary.get(home);
+    if (own !== undefined) rmSync(own, { recursive: true, force: true });
+    temporary.delete(home);
   }
 
   private expire(exportId: string): void {

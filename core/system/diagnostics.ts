@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import type { Finding, Machine, RunSummary, SystemInfo } from '../contract/contract.ts';
-import { folderToken } from '../data-folder/host-file.ts';
+import { storedToken } from '../data-folder/host-file.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 
 /** Number of newest runs whose trainer log is included, and the size of the included tail. */
@@ -57,7 +57,7 @@ const stateOf = ({ id, preset, task, status, iteration, iterations, ...run }: Ru
 /** Returns a function that removes the user's name, home folder and the data folder's token from a text. */
 function cleaner(home: string): (text: string) => string {
   const secrets: [string, string][] = [
-    [folderToken(home), '[token]'],
+    [storedToken(home) ?? '', '[token]'],
     [homedir(), '~'],
     [userInfo().username, '[user]'],
   ];

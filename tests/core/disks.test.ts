@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -93,6 +94,17 @@ describe.skipIf(needsRoot)(`disks and permissions${needsRoot}`, { timeout: 60_00
       code: 'data_folder_read_only',
       message: expect.stringContaining(`${home} can't be written: the disk is mounted read-only.`),
     });
+    // Exports don't change the data folder.
+    for (const made of [
+      await client.call('exports.make', { of: { runId: id }, format: 'csv' }),
+      await client.call('bundles.export', { runId: id, checkpoints: 'none', episodes: 'none' }),
+      await client.call('machine.diagnostics', {}),
+    ]) {
+      const file = join(made.folder, made.files[0]!.name);
+      expect(statSync(file).size).toBe(made.files[0]!.bytes);
+      await client.call('exports.forget', { exportId: made.exportId });
+      expect(existsSync(file)).toBe(false);
+    }
     expect(readdirSync(world.home)).toEqual(before);
     expect(world.logged).toEqual([]);
   });
