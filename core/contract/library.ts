@@ -115,8 +115,8 @@ export const libraryProcedures = {
     input: z.object({ runId, iteration: checkpointIteration, pinned: z.boolean() }),
     output: empty,
   },
-  /** Packs a run into one file, as a task; returns its location, like other exports. */
-  'bundles.export': { input: z.object({ runId, ...bundleChoice.shape }), output: madeExport },
+  /** Packs a run into one file, as a task; returns its location, like other exports. `ownRuns`: not for the sample run. */
+  'bundles.export': { ownRuns: true, input: z.object({ runId, ...bundleChoice.shape }), output: madeExport },
   /** Finds episodes whose reasoning or action contains all words, best match first; without words, the newest. Returns up to `limit` from `offset`. */
   'episodes.search': {
     input: z.object({

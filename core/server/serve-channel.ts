@@ -138,7 +138,7 @@ async function perform(core: Core, handlers: Handlers, name: unknown, input: unk
 
 /** Returns the reader of the sample run, which has its own core and is read-only. */
 async function readerOfSample(core: Core, procedure: object): Promise<{ core: Core; handlers: Handlers }> {
-  if ('changes' in procedure)
+  if ('changes' in procedure || 'ownRuns' in procedure)
     throw new Failure('sample_read_only', 'The sample run is read-only.', 'Start your own run from its preset.');
   const own = await core.sample.core();
   return { core: own, handlers: createHandlers(own) };
