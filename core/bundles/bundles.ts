@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import product from '../../package.json' with { type: 'json' };
 import type { TaskControl, Tasks } from '../base/tasks.ts';
 import type { BundleChoice, MadeExport } from '../contract/contract.ts';
+import { exportFileName } from '../contract/file-names.ts';
 import type { Exports } from '../exports/exports.ts';
 import { freeRunId, runFolder, runsFolder } from '../run-directory/names.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
@@ -37,7 +38,7 @@ export class Bundles {
     const folder = runs.folder(runId);
     const manifest = this.manifest(runId, choice);
     return tasks.run({ kind: 'export_bundle', runId, title: `Packing ${name}`, cancelable: true }, (control) =>
-      exports.add(`${runId}.starpo.zip`, async (target) => {
+      exports.add(exportFileName(name, '', 'starpo.zip'), async (target) => {
         await new BundleThread().callOnce('pack', { folder, target, manifest }, control);
       }),
     );

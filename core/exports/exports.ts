@@ -8,6 +8,7 @@ import type { TaskControl, Tasks } from '../base/tasks.ts';
 import { WorkerThread, workerScript } from '../base/worker-thread.ts';
 import type { ExportFormat, ExportSource, MadeExport, Study } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
+import { exportFileName } from '../contract/file-names.ts';
 import { isWritable } from '../history/write-access.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Studies } from '../studies/studies.ts';
@@ -145,7 +146,7 @@ export class Exports {
       const { studyId } = of;
       const { extension, textOf } = studyFormat(format);
       const { name } = studies.summary(studyId);
-      const fileName = `${studyId}-results.${extension}`;
+      const fileName = exportFileName(name, 'results', extension);
       const write = async (target: string) => writeStudyText(target, fileName, textOf(await studies.get(studyId)));
       return { title: name, runId: null, write };
     }

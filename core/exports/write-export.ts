@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import type { ExportFormat, RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
+import { exportFileName } from '../contract/file-names.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { newestCheckpoint } from '../run-directory/checkpoints.ts';
@@ -49,10 +50,10 @@ type Writer = (job: ExportJob, record: RunRecord, progress: ExportProgress) => P
 
 const writers: Record<ExportFormat, Writer> = {
   csv: async (job, record) => [
-    await writeText(job, 'metrics.csv', metricsCsv(nonEmpty(job, record.points, 'metrics'))),
+    await writeText(job, 'metrics', 'csv', metricsCsv(nonEmpty(job, record.points, 'metrics'))),
   ],
   jsonl: async (job, record) => [
-    await writeText(job, 'metrics.jsonl', metricsJsonLines(nonEmpty(job, record.points, 'metrics'))),
+    await writeText(job, 'metrics', 'jsonl', metricsJsonLines(nonEmpty(job, record.points, 'metrics'))),
   ],
   parquet: (job, record, progress) =>
     writeParquet(job.folder, nonEmpty(job, record.rollouts, 'episodes'), job.target, progress),
@@ -72,17 +73,22 @@ const writers: Record<ExportFormat, Writer> = {
     const card = modelCard({ ...facts, origin: originOf(config, job) });
     return writeHuggingFace(job.folder, { checkpoint, config, card }, job.target);
   },
-  markdown: async (job, record) => [await writeText(job, 'results.md', [markdownTable(tableOf(job, record))])],
-  latex: async (job, record) => [await writeText(job, 'results.tex', [latexTable(tableOf(job, record))])],
+  markdown: async (job, record) => [await writeText(job, 'results', 'md', [markdownTable(tableOf(job, record))])],
+  latex: async (job, record) => [await writeText(job, 'results', 'tex', [latexTable(tableOf(job, record))])],
   methods: async (job, record) => {
     const config = configOf(job);
-    return [await writeText(job, 'methods.txt', [`${methodsText(config, originOf(config, job), record)}\n`])];
+    return [await writeText(job, 'methods', 'txt', [`${methodsText(config, originOf(config, job), record)}\n`])];
   },
 };
 
-/** Writes a text file named `RUN-END` and returns its name. */
-async function writeText({ target, summary }: ExportJob, end: string, pieces: Iterable<string>): Promise<string> {
-  const name = `${summary.id}-${end}`;
+/** Writes a text file and returns its name. */
+async function writeText(
+  { target, summary }: ExportJob,
+  what: string,
+  extension: string,
+  pieces: Iterable<string>,
+): Promise<string> {
+  const name = exportFileName(summary.name, what, extension);
   await pipeline(Readable.from(pieces), createWriteStream(join(target, name)));
   return name;
 }
@@ -118,7 +124,7 @@ function configOf({ config, summary }: ExportJob): RunConfig {
 
 /** Packs files into one zip without compression, since weights and Parquet do not compress. Returns its name. */
 async function pack({ target, summary, format }: ExportJob, files: readonly string[]): Promise<string> {
-  const name = `${summary.id}-${format}.zip`;
+  const name = exportFileName(summary.name, format, 'zip');
   const zip = new ZipFile();
   for (const file of files) zip.addFile(join(target, file), file, { compress: false });
   zip.end();

@@ -1,3 +1,4 @@
+import { exportFileName } from '../../core/contract/file-names.ts';
 import { saveFile } from '../api/files.ts';
 import { axisLabels } from './axes.ts';
 import { type Picture, toSvg } from './svg.ts';
@@ -12,10 +13,10 @@ const size = { width: 960, height: 540 };
 export async function exportChart(kind: ExportKind, picture: Picture, styled: Element): Promise<void> {
   const style = getComputedStyle(styled);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const name = `${fileName(picture.subtitle)}-${fileName(picture.spec.title)}`;
-  if (kind === 'csv') return saveFile(`${name}.csv`, new Blob([toCsv(picture)], { type: 'text/csv' }));
+  const name = exportFileName(picture.subtitle, picture.spec.title, kind);
+  if (kind === 'csv') return saveFile(name, new Blob([toCsv(picture)], { type: 'text/csv' }));
   const svg = new Blob([toSvg(picture, { ...size, color })], { type: 'image/svg+xml' });
-  saveFile(`${name}.${kind}`, kind === 'svg' ? svg : await toPng(svg));
+  saveFile(name, kind === 'svg' ? svg : await toPng(svg));
 }
 
 /**
@@ -89,10 +90,3 @@ async function toPng(svg: Blob): Promise<Blob> {
     URL.revokeObjectURL(address);
   }
 }
-
-const fileName = (text: string) =>
-  text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 60) || 'chart';

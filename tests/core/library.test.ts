@@ -300,7 +300,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       const { exportId, folder: made } = await call['bundles.export']({
         ...{ runId: 'played', checkpoints: 'newest', episodes: 'evaluations' },
       });
-      const content = readFileSync(join(made, 'played.starpo.zip'));
+      const content = readFileSync(join(made, 'Mine.starpo.zip'));
       await call['exports.forget']({ exportId });
 
       const copy = await importBundle(content);

@@ -60,9 +60,9 @@ test.each(['light', 'dark'] as const)('exports in the browser, %s', async (color
   await page.getByRole('region', { name: 'Methods paragraph' }).getByText('AdamW').waitFor();
   expect(await violations(page)).toEqual([]);
   const csv = await saved(page, 'Download CSV');
-  expect(csv.name).toBe('a-real-run-metrics.csv');
+  expect(csv.name).toBe('Sokoban-run-metrics.csv');
   expect(csv.bytes.toString()).toMatch(/^iteration,time,[^\n]*rollout\/reward_mean/);
-  await page.getByText('Downloaded a-real-run-metrics.csv').waitFor();
+  await page.getByText('Downloaded Sokoban-run-metrics.csv').waitFor();
   await page.getByLabel('Checkpoint').selectOption('iteration 2');
   const model = await saved(page, 'Download Hugging Face folder');
   expect(await namesIn(model.bytes)).toEqual(expect.arrayContaining(['README.md', 'model.safetensors']));
@@ -79,9 +79,9 @@ test('a run is exported as one file and imported again', async () => {
   expect(await violations(page)).toEqual([]);
   await item.click();
   const bundle = await saved(page, 'Export');
-  expect(bundle.name).toBe('a-real-run.starpo.zip');
+  expect(bundle.name).toBe('Sokoban-run.starpo.zip');
   expect(await namesIn(bundle.bytes)).toEqual(expect.arrayContaining(['bundle.json', 'run/events.jsonl']));
-  await page.getByText('Downloaded a-real-run.starpo.zip.').waitFor();
+  await page.getByText('Downloaded Sokoban-run.starpo.zip.').waitFor();
   await page.evaluate(() => {
     location.hash = '#/history';
   });

@@ -130,7 +130,14 @@ test('an episode can be saved as a GIF, a page and JSON without fetching more co
     const gif = await saved('Animated GIF');
     expect(gif.subarray(0, 6).toString()).toBe('GIF89a');
     expect(gif.readUInt16LE(6)).toBe(384);
-    expect((await saved('Web page')).toString()).toMatch(/^<!doctype html>[\s\S]*data:image\/png;base64,/);
+    const html = await saved('Web page');
+    expect(html.toString()).toMatch(/^<!doctype html>[\s\S]*data:image\/png;base64,/);
+    const opened = await page.context().newPage();
+    await opened.route('http://saved/', (route) => route.fulfill({ body: html, contentType: 'text/html' }));
+    await opened.goto('http://saved/');
+    await opened.getByRole('button', { name: 'Play' }).click();
+    await opened.getByText(/^2 of \d+: /).waitFor();
+    await opened.close();
     expect(JSON.parse((await saved('JSON')).toString())).toMatchObject({
       run,
       episode: { id: '000020-train-0003', steps: [{ tokens: { ids: expect.any(String) } }, {}] },
@@ -161,7 +168,7 @@ test('the clip of one level plays, pauses and can be saved as a GIF', async () =
       page.waitForEvent('download'),
       clip.getByRole('button', { name: 'Save GIF' }).click(),
     ]);
-    expect(download.suggestedFilename()).toMatch(/^FrozenLake.* level \d+\.gif$/);
+    expect(download.suggestedFilename()).toMatch(/^FrozenLake.*-level-\d+\.gif$/);
     const gif = readFileSync(await download.path());
     expect(gif.subarray(0, 6).toString()).toBe('GIF89a');
     const delays = delaysOf(gif);

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { EpisodeTokens } from '../../core/contract/contract.ts';
+import { exportFileName } from '../../core/contract/file-names.ts';
 import { episodePage } from '../../renderer/episodes/save/episode-page.ts';
-import { fileName } from '../../renderer/episodes/save/save-menu.tsx';
+import { playerHash, playerScript } from '../../renderer/episodes/save/page-player.ts';
 import { describeToken, measuresOf, scaleOf } from '../../renderer/pages/replay/tokens/token-scale.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { acted, replayOf, still } from './environments/replays.ts';
@@ -33,6 +35,19 @@ test('tokens are colored by the file’s measures, each with its own scale', () 
   expect(describeToken(tokens.turns[0]!, 0)).toBe('entropy 0.250 nats · log-probability −0.500 (61 %) · advantage −2');
 });
 
+test('a saved page with a picture per board has a player, the only script that its policy allows', () => {
+  expect(playerHash).toBe(`sha256-${createHash('sha256').update(playerScript).digest('base64')}`);
+  const replay = replayOf('maze', [still({ board: 'a' }), acted({ action: 'Up', board: 'b' })]);
+  const html = episodePage({
+    replay,
+    run: 'Lake',
+    pictures: ['data:image/png;base64,AA==', 'data:image/png;base64,BB=='],
+  });
+  const page = new DOMParser().parseFromString(html, 'text/html');
+  expect([...page.querySelectorAll('script')].map(({ textContent }) => textContent)).toEqual([playerScript]);
+  expect(page.querySelector('meta[http-equiv]')!.getAttribute('content')).toContain(`script-src '${playerHash}'`);
+});
+
 test('a saved page contains everything as text and loads nothing', () => {
   const evil = '</pre><script>alert(1)</script><img src=x onerror="a()">';
   const replay = replayOf('maze', [still({ board: evil }), acted({ action: evil, board: evil })], {
@@ -62,7 +77,11 @@ test('a saved page contains everything as text and loads nothing', () => {
 });
 
 test('file names contain run and episode, without invalid characters', () => {
-  expect(fileName('Lake: 1/2 “x”', 'iteration 1, level 3', 'gif')).toBe('Lake- 1-2 -x- iteration 1, level 3.gif');
+  expect(exportFileName('Lake: 1/2 “x”', 'iteration 1, level 3', 'gif')).toBe('Lake-1-2-x-iteration-1-level-3.gif');
+  expect(exportFileName('../../.profile', '', 'starpo.zip')).toBe('profile.starpo.zip');
+  expect(exportFileName('Höhle 湖 LR 1.7e-4', 'metrics', 'csv')).toBe('Höhle-湖-LR-1.7e-4-metrics.csv');
+  expect(exportFileName('🎲', 'metrics', 'csv')).toBe('metrics.csv');
+  expect(Buffer.byteLength(exportFileName('𐐀'.repeat(80), 'metrics', 'csv'))).toBeLessThan(255);
 });
 
 const template = new World();

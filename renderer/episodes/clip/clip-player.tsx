@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { exportFileName } from '../../../core/contract/file-names.ts';
 import { saveFile } from '../../api/files.ts';
 import { frames } from '../../base/frame-scheduler.ts';
 import { formatRoute } from '../../base/routes.ts';
@@ -6,7 +7,6 @@ import { useTheme } from '../../base/theme.ts';
 import { useInView } from '../../charts/use-in-view.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';
-import { fileName } from '../save/save-menu.tsx';
 import styles from './clip.module.css';
 import { type Clip, describeClip, resultText, stageTitle } from './clip.ts';
 import { ClipPicture, clipGif, pageSizes } from './clip-picture.ts';
@@ -43,7 +43,7 @@ function CanvasPlayer({ name, clip }: { name: string; clip: Clip }) {
     setSaving(true);
     clipGif(clip)
       .then((gif) => {
-        saveFile(fileName(name, `level ${clip.level}`, 'gif'), gif);
+        saveFile(exportFileName(name, `level ${clip.level}`, 'gif'), gif);
         notify('Clip saved');
       })
       .catch(report)

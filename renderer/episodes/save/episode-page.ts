@@ -2,6 +2,7 @@ import type { EpisodeSummary, Replay, ReplayTurn } from '../../../core/contract/
 import { signed } from '../../components/format.ts';
 import { describeFrame } from '../../environments/describe.ts';
 import { environmentTitle } from '../../environments/registry.ts';
+import { playerHash, playerMarkup, playerScript } from './page-player.ts';
 
 /** Escapes text from models, environments and users. */
 export const escaped = (text: string) =>
@@ -17,10 +18,12 @@ h1{font-size:28px;margin:0}h2{font-size:16px;margin:0 0 8px}section{margin:24px 
 pre{margin:4px 0 12px;padding:8px 10px;border-radius:6px;background:#8882;font:14px/1.35 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}dt{opacity:.75}dd{margin:0}
 .boards{display:flex;flex-wrap:wrap;gap:12px;margin:0;padding:0;list-style:none}.boards li{width:176px;font-size:14px}.boards img{display:block;max-width:100%}
+.player{margin:24px 0}.player img{display:block;width:320px;max-width:100%}.player figcaption{min-height:48px;max-width:320px}
+.player div{display:flex;gap:12px;max-width:320px}.player button{width:80px;padding:4px;font:inherit}.player input{flex:1;min-width:0}
 .label{font-size:14px;opacity:.75;margin:0}`;
 
-/** Forbids scripts and external resources. */
-const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
+/** Forbids external resources and every script but the player. */
+const policy = `default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '${playerHash}'`;
 
 /** Returns the label of an episode: `iteration 6, group 1, episode 3`, or for an evaluation `iteration 6, level 12`. */
 export const describeEpisode = ({ iteration, split, group, member }: EpisodeSummary) =>
@@ -33,10 +36,11 @@ interface PageContent {
   pictures: readonly string[];
 }
 
-/** Returns an episode as a self-contained HTML page. */
+/** Returns an episode as a self-contained HTML page, with a player if there are pictures. */
 export function episodePage({ replay, run, pictures }: PageContent): string {
   const { summary, turns, prompt } = replay;
   const text = describeEpisode(summary);
+  const plays = replay.frames.length > 1 && pictures.length === replay.frames.length;
   const title = `${run}, ${text}`;
   const facts: [string, string][] = [
     ['Environment', environmentTitle(summary.environment)],
@@ -57,6 +61,7 @@ export function episodePage({ replay, run, pictures }: PageContent): string {
 <h1>${escaped(run)}</h1>
 <p>${escaped(text.charAt(0).toUpperCase() + text.slice(1))}</p>
 <dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>
+${plays ? playerMarkup : ''}
 <section>
 <h2>Start</h2>
 ${boards(replay, pictures, (turn, at) => turn === 0 && at === 0)}
@@ -64,6 +69,7 @@ ${boards(replay, pictures, (turn, at) => turn === 0 && at === 0)}
 </section>
 ${turns.map((turn, index) => turnSection(turn, index, replay, pictures)).join('\n')}
 <p class="label">Saved by StarPO Studio.</p>
+${plays ? `<script>${playerScript}</script>` : ''}
 </body>
 </html>
 `;

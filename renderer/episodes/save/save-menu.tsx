@@ -1,6 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { useState } from 'react';
 import type { Replay } from '../../../core/contract/contract.ts';
+import { exportFileName } from '../../../core/contract/file-names.ts';
 import { useApi } from '../../api/context.ts';
 import { saveFile } from '../../api/files.ts';
 import { formatRoute } from '../../base/routes.ts';
@@ -42,12 +43,12 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   const json = async () => {
     const episode = await api.call('rollouts.episode', { runId, evaluation, episodeId: id });
     const text = `${JSON.stringify({ run: runId, evaluation, episode }, null, 2)}\n`;
-    saveFile(fileName(name, episodeName, 'json'), new Blob([text], { type: 'application/json' }));
+    saveFile(exportFileName(name, episodeName, 'json'), new Blob([text], { type: 'application/json' }));
   };
-  const gif = async () => saveFile(fileName(name, episodeName, 'gif'), await episodeGif(replay));
+  const gif = async () => saveFile(exportFileName(name, episodeName, 'gif'), await episodeGif(replay));
   const page = () => {
     const html = episodePage({ replay, run: name, pictures: framePictures(replay) });
-    saveFile(fileName(name, episodeName, 'html'), new Blob([html], { type: 'text/html' }));
+    saveFile(exportFileName(name, episodeName, 'html'), new Blob([html], { type: 'text/html' }));
   };
   const link = () => {
     const { index } = stage.getState().player;
@@ -66,7 +67,7 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
     {
       icon: 'note',
       title: 'Web page',
-      note: 'Boards and responses in one file',
+      note: 'A player, boards and responses in one file',
       choose: () => perform('Page saved', page),
     },
     {
@@ -106,7 +107,3 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
     </>
   );
 }
-
-/** Returns a file name without invalid characters: `Wide clip 4d31 iteration 10, group 1, episode 4.gif`. */
-export const fileName = (run: string, episode: string, ending: string) =>
-  `${`${run} ${episode}`.replace(/[^\p{L}\p{N} ,._-]+/gu, '-').slice(0, 120)}.${ending}`;

@@ -32,7 +32,9 @@ export function Side({ title, file: { iteration, evaluation }, episodeId }: Side
           </span>
         )}
         <span className="spacer" />
-        <a href={formatRoute({ page: 'replay', runId, evaluation, episodeId })}>Open in Replay</a>
+        <a href={formatRoute({ page: 'replay', runId, evaluation, episodeId })} title="Open in Replay">
+          Replay
+        </a>
       </header>
       {replay ? <Player replay={replay} /> : <Empty title="Loading the episode…" />}
     </section>
