@@ -67,6 +67,17 @@ const loadedConfig = z.object({
 });
 export type LoadedConfig = z.infer<typeof loadedConfig>;
 
+/** A sentence about a setting of another trainer: copied, changed for a reason, without a counterpart, or filled in because it was not set. */
+const importNote = z.object({
+  kind: z.enum(['mapped', 'changed', 'no_counterpart', 'default']),
+  text: z.string(),
+});
+export type ImportNote = z.infer<typeof importNote>;
+
+/** A configuration made from another trainer's files. */
+const importedConfig = z.object({ config: z.record(z.string(), z.unknown()), notes: z.array(importNote) });
+export type ImportedConfig = z.infer<typeof importedConfig>;
+
 /** Duration of a run in seconds: an estimate, and a range that it is likely in. */
 const timeEstimate = z.object({
   low: z.number(),
@@ -176,6 +187,17 @@ export const configurationProcedures = {
   'configs.form': { input: z.object({}), output: configForm },
   /** Returns an initial configuration. Throws as `runs.create` does. */
   'configs.load': { input: runSource, output: loadedConfig },
+  /**
+   * Converts configuration files of RAGEN, verl-agent or TRL, with overrides such as `trainer.total_training_steps=100`. Throws `config_unreadable`,
+   * `config_invalid`, `config_unsupported` or `preset_unknown`.
+   */
+  'configs.import': {
+    input: z.object({
+      files: z.array(z.object({ name: z.string().max(300), text: z.string().max(4_000_000) })).max(16),
+      overrides: z.array(z.string().max(10_000)).max(200),
+    }),
+    output: importedConfig,
+  },
   /** Validates a configuration and lists settings without effect. `titles` names settings by form title instead of key. Throws as `runs.create` does for a missing source or trainer. */
   'configs.check': {
     input: z.object({ set: settings.optional(), titles: z.boolean().optional() }).and(runSource),

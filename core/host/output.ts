@@ -12,6 +12,7 @@ const inputCodes = new Set([
   'input_invalid',
   'config_invalid',
   'config_unreadable',
+  'config_unsupported',
   'config_version_unsupported',
   'preset_unknown',
   'run_unknown',

@@ -1,5 +1,5 @@
 /** Returns the Levenshtein distance. */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let row = 1; row <= from.length; row++) {
     const current = [row];

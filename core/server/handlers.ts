@@ -68,6 +68,11 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'presets.list': () => presetCards(core),
     'configs.form': () => configForm,
     'configs.load': (source) => loadConfig(core, source),
+    'configs.import': async ({ files, overrides }) => {
+      // The YAML parser is loaded only when it is needed.
+      const { importConfig } = await import('../config-imports/import-config.ts');
+      return importConfig(files, overrides);
+    },
     'configs.check': ({ titles, ...newRun }) => checkConfig(core, newRun, titles ? titled : keyed),
     'configs.preview': (newRun) => previewConfig(core, newRun),
     'runs.trainMore': async ({ runId, iterations, name, start, queue }) => {

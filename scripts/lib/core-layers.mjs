@@ -4,7 +4,7 @@ export const coreLayers = [
   ['base', 'data-folder', 'run-config', 'run-directory'],
   ['environments', 'system'],
   ['echo-trap', 'episodes', 'presets'],
-  ['facts', 'history', 'trainer'],
+  ['config-imports', 'facts', 'history', 'trainer'],
   ['run-sync'],
   ['estimates'],
   ['runs'],

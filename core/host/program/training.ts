@@ -171,6 +171,22 @@ export function addConfigurationCommands(root: Command): void {
     [...source, ...marks],
     (...given: Parameters<typeof newRunOf>) => newRun(newRunOf(...given)),
   );
+  addImportCommand(root);
+}
+
+function addImportCommand(root: Command): void {
+  examples(
+    command(
+      root,
+      'import-ragen',
+      'convert a configuration of RAGEN, verl-agent or TRL to run.json and print it with notes',
+      [],
+      // The YAML parser is loaded only when it is needed.
+      async (given: string[]) => (await import('../commands/import-ragen.ts')).importRagen(given),
+    ).argument('<files...>', 'YAML or JSON files, and overrides such as trainer.total_training_steps=100'),
+    'import-ragen config/_2_sokoban.yaml es_manager.train.env_groups=16 | jq .config > run.json',
+    'import-ragen grpo.yaml max_steps=200 preset=starter-frozen-lake-grpo',
+  );
 }
 
 function addQueueCommands(root: Command): void {

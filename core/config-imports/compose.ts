@@ -1,0 +1,142 @@
+import { Failure } from '../contract/failure.ts';
+import { editDistance, nearest } from '../run-config/nearest.ts';
+import { keyPaths, type Tree } from '../run-config/tree.ts';
+import { type ConfigText, isTree, parseConfig, parseValue } from './parse-config.ts';
+import { verlDefaults } from './verl-defaults.ts';
+
+/** Composes configuration files as Hydra does, as far as RAGEN and verl-agent use it. */
+
+export interface Composed {
+  tree: Tree;
+  /** Whether verl's own defaults come from {@link verlDefaults} rather than from a file. */
+  assumesVerl: boolean;
+}
+
+/** Name of verl's configuration in defaults lists. RAGEN's copy is a link into a submodule, so it is often missing. */
+const verlName = 'ppo_trainer';
+
+/** Returns whether the text is a symbolic link's target, as some downloads of RAGEN's folder have it. */
+export const isLink = (text: string) => /^\S*ppo_trainer\.yaml$/.test(text.trim());
+
+/** Returns a file's name in defaults lists. */
+export const stemOf = (name: string) => name.replace(/^.*[\\/]/, '').replace(/\.(ya?ml|json)$/, '');
+
+/** Returns the names of the files that a configuration lists as its defaults. Throws `config_unreadable` for forms that are not supported. */
+export function defaultNames(name: string, { defaults = [] }: Tree): string[] {
+  const unsupported = (entry: unknown) =>
+    new Failure(
+      'config_unreadable',
+      `${name} has the default ${JSON.stringify(entry)}, which cannot be resolved.`,
+      'Write the composed configuration with `python train.py --config-name NAME --cfg job --resolve` and import that file.',
+    );
+  if (!Array.isArray(defaults)) throw unsupported(defaults);
+  return defaults.map((entry) => {
+    if (typeof entry !== 'string' || entry.includes('@') || entry.includes('/')) throw unsupported(entry);
+    return entry;
+  });
+}
+
+/**
+ * Merges files with the files in their defaults lists, then applies overrides. A file that others list as a default is merged where they list
+ * it. Throws `config_unreadable` or `config_invalid`.
+ */
+export function compose(texts: readonly ConfigText[], overrides: readonly string[]): Composed {
+  const files = new Map<string, { name: string; tree: Tree }>();
+  for (const text of texts) {
+    if (isLink(text.text)) continue;
+    const key = stemOf(text.name);
+    if (files.has(key))
+      throw new Failure('config_unreadable', `Two of the files are named ${key}.`, 'Give each file only once.');
+    files.set(key, { name: text.name, tree: parseConfig(text) });
+  }
+  const listed = new Set([...files.values()].flatMap(({ name, tree }) => defaultNames(name, tree)));
+  const roots = [...files.keys()].filter((key) => !listed.has(key));
+  let assumesVerl = false;
+
+  const load = (key: string, by: readonly string[]): Tree => {
+    const file = files.get(key);
+    if (by.includes(key))
+      throw new Failure('config_unreadable', `${key} lists itself as a default.`, 'Remove it from the defaults list.');
+    if (!file && key === verlName) {
+      assumesVerl = true;
+      return structuredClone(verlDefaults);
+    }
+    if (!file)
+      throw new Failure(
+        'config_unreadable',
+        `${files.get(by.at(-1)!)!.name} needs ${key}.yaml, which was not found.`,
+        `Give ${key}.yaml too, or keep it in the same folder.`,
+      );
+    const { defaults: _, ...own } = file.tree;
+    const names = defaultNames(file.name, file.tree);
+    // Hydra merges the file after its defaults unless `_self_` names another position.
+    const order = names.includes('_self_') ? names : [...names, '_self_'];
+    return order.reduce<Tree>((tree, name) => merge(tree, name === '_self_' ? own : load(name, [...by, key])), {});
+  };
+  // Files that list each other have no root.
+  const start = roots.length > 0 || files.size === 0 ? roots : [...files.keys()];
+  // Without files, the overrides are those of a verl command line.
+  const initial = files.size === 0 ? load(verlName, []) : {};
+  const tree = start.reduce((merged, key) => merge(merged, load(key, [])), initial);
+  for (const override of overrides) applyOverride(tree, override, assumesVerl);
+  return { tree, assumesVerl };
+}
+
+/** Returns a tree with the keys of both; `over` has priority, and its lists replace those of `under`. */
+export function merge(under: Tree, over: Tree): Tree {
+  const merged: Tree = { ...under };
+  for (const [key, value] of Object.entries(over)) {
+    const before = Object.hasOwn(merged, key) ? merged[key] : undefined;
+    Object.defineProperty(merged, key, {
+      ...{ enumerable: true, configurable: true, writable: true },
+      value: isTree(before) && isTree(value) ? merge(before, value) : structuredClone(value),
+    });
+  }
+  return merged;
+}
+
+/** Applies `key=value`, `+key=value`, `++key=value` or `~key`. With `open`, a key that does not exist is added unless it resembles another. */
+function applyOverride(tree: Tree, argument: string, open: boolean): void {
+  const [, prefix, key, value] = /^(~|\+{0,2})([^=]+?)(?:=(.*))?$/s.exec(argument.trim()) ?? [];
+  if (key === undefined || (value === undefined) !== (prefix === '~'))
+    throw new Failure(
+      'config_invalid',
+      `"${argument}" is not of the form key=value.`,
+      'Example: es_manager.format_penalty=-0.1',
+    );
+  const parts = key.split('.');
+  const last = parts.pop()!;
+  let parent = tree;
+  for (const part of parts) {
+    if (!Object.hasOwn(parent, part) || parent[part] === null) {
+      if (prefix === '' && !open) throw unknownOverride(key, tree);
+      Object.defineProperty(parent, part, { value: {}, enumerable: true, configurable: true, writable: true });
+    }
+    const next = parent[part];
+    if (!isTree(next)) throw unknownOverride(key, tree);
+    parent = next;
+  }
+  const exists = Object.hasOwn(parent, last);
+  if (
+    !exists &&
+    (prefix === '~' || (prefix === '' && (!open || Object.keys(parent).some((each) => isTypo(last, each)))))
+  )
+    throw unknownOverride(key, tree);
+  if (prefix === '~') delete parent[last];
+  else
+    Object.defineProperty(parent, last, {
+      ...{ enumerable: true, configurable: true, writable: true },
+      value: parseValue(argument, value!),
+    });
+}
+
+const isTypo = (key: string, known: string) => known.length > 3 && editDistance(key, known) <= 2;
+
+function unknownOverride(key: string, tree: Tree): Failure {
+  const proposal = nearest(key, keyPaths(tree));
+  return new Failure(
+    'config_invalid',
+    `${key} is not a setting of these files.`,
+    proposal ? `Did you mean ${proposal}? To add a setting, write +${key}=VALUE.` : `To add it, write +${key}=VALUE.`,
+  );
+}

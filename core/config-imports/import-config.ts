@@ -1,0 +1,130 @@
+import type { ImportedConfig } from '../contract/configuration.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import { findPreset, type Preset } from '../presets/presets.ts';
+import { type PublishedModel, publishedModels } from '../presets/published.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import { compose } from './compose.ts';
+import { Draft } from './draft.ts';
+import type { ConfigText } from './parse-config.ts';
+import { importRagen } from './ragen.ts';
+import { Reader } from './reader.ts';
+import { importTrl } from './trl.ts';
+import { noteUnread } from './unread.ts';
+import { importVerlAgent } from './verl-agent.ts';
+
+type Kind = 'ragen' | 'verl-agent' | 'trl';
+
+const importers: Record<Kind, { run: (draft: Draft) => void; model: readonly string[] }> = {
+  ragen: { run: importRagen, model: ['actor_rollout_ref.model.path', 'model_path'] },
+  'verl-agent': { run: importVerlAgent, model: ['actor_rollout_ref.model.path'] },
+  trl: { run: importTrl, model: ['model_name_or_path'] },
+};
+
+/**
+ * Builds a run configuration from the configuration files of RAGEN, verl-agent or TRL and overrides such as `trainer.total_training_steps=100`.
+ * For TRL, the override `preset=NAME` chooses the environments. Throws `config_unreadable`, `config_invalid`, `config_unsupported` or `preset_unknown`.
+ */
+export function importConfig(files: readonly ConfigText[], overrides: readonly string[]): ImportedConfig {
+  const preset = overrides.findLast((each) => each.startsWith('preset='))?.slice('preset='.length);
+  const { tree, assumesVerl } = compose(
+    files,
+    overrides.filter((each) => !each.startsWith('preset=')),
+  );
+  const from = new Reader(tree);
+  const kind = kindOf(from);
+  if (preset !== undefined && kind !== 'trl')
+    throw new Failure(
+      'config_invalid',
+      'The files name their own environments, so preset has no effect.',
+      'Remove the argument preset=NAME.',
+    );
+  const { run, model: paths } = importers[kind];
+  const source = paths.find((path) => from.has(path));
+  const name = source === undefined ? undefined : from.text(source);
+  for (const path of paths) from.skip(path);
+  const published = publishedModels.find((each) => isModel(name ?? '', each));
+  const draft = new Draft(basePreset(preset, published).config, from);
+  run(draft);
+  setModel(draft, { source, name, published });
+  if (assumesVerl)
+    draft.note(
+      'default',
+      "verl's ppo_trainer.yaml was not given. Its defaults at commit 1e47e412, which RAGEN pins, are used.",
+    );
+  draft.note(
+    'default',
+    `Settings that the files do not have, such as device and precision, are those of ${basePreset(preset, published).id}.`,
+  );
+  noteUnread(draft);
+  return { config: { ...checked(draft) }, notes: draft.notes };
+}
+
+function kindOf(from: Reader): Kind {
+  if (['es_manager', 'custom_envs', 'agent_proxy'].some((key) => from.has(key))) return 'ragen';
+  if (from.has('env.env_name')) return 'verl-agent';
+  const own = [
+    'num_generations',
+    'max_completion_length',
+    'scale_rewards',
+    'num_iterations',
+    'loss_type',
+    'epsilon_high',
+  ];
+  if (own.some((key) => from.has(key))) return 'trl';
+  throw new Failure(
+    'config_unsupported',
+    'The files are not a configuration of RAGEN (es_manager, custom_envs), verl-agent (env.env_name) or TRL (num_generations).',
+    'Give the file that is trained with, together with the files in its defaults list.',
+  );
+}
+
+/** Returns whether a repository id or a folder names a published model. */
+const isModel = (name: string, model: PublishedModel) =>
+  name.toLowerCase() === model.repository.toLowerCase() ||
+  name
+    .replace(/[\\/]+$/, '')
+    .split(/[\\/]/)
+    .at(-1) === model.name;
+
+const basePreset = (name: string | undefined, model: PublishedModel | undefined): Preset =>
+  findPreset(name ?? `${shortName(model ?? publishedModels[0]!)}-frozen-lake-grpo`);
+
+const shortName = ({ name }: PublishedModel) => name.replace('-Instruct', '').toLowerCase();
+
+/** Sets the model, and the preset of that model, environment and algorithm, which finds the model's folder. */
+function setModel(
+  draft: Draft,
+  {
+    source,
+    name,
+    published,
+  }: { source: string | undefined; name: string | undefined; published: PublishedModel | undefined },
+): void {
+  const { config } = draft;
+  if (source === undefined || name === undefined) return;
+  if (published === undefined) {
+    config.preset = 'custom';
+    config.optimizer.recompute = 'block';
+    draft.set('start.model', name, source, 'Download the model and set start.model to its folder.');
+    return;
+  }
+  draft.set('start.model', published.name, source);
+  const suffix = `${config.advantage.estimator === 'gae' ? 'ppo' : 'grpo'}`;
+  const filtered = { ppo: 'starpo-s', grpo: 'grpo-s' }[suffix];
+  const type = config.environments.find(({ share }) => share > 0)!.type;
+  config.preset = findPreset(
+    `${shortName(published)}-${type}-${config.filter.strategy === 'none' ? suffix : filtered}`,
+  ).id;
+}
+
+/** Returns the configuration, validated. An error names the setting of the files. */
+function checked(draft: Draft) {
+  try {
+    return validateConfig(draft.config);
+  } catch (error) {
+    const { code, message, hint } = asFailure(error);
+    const path = /^\S+/.exec(message)?.[0] ?? '';
+    const source = draft.sources.get(path);
+    throw new Failure(code, source === undefined ? message : `${source}: ${message}`, hint);
+  }
+}

@@ -1,0 +1,117 @@
+import { Failure } from '../contract/failure.ts';
+import { locate, type Tree } from '../run-config/tree.ts';
+import { isTree } from './parse-config.ts';
+
+/** Reads settings of a composed configuration by path, checks their types and records which ones were read. */
+export class Reader {
+  readonly tree: Tree;
+  private readonly read = new Set<string>();
+
+  constructor(tree: Tree) {
+    this.tree = tree;
+  }
+
+  /** Returns a setting with its interpolations resolved; undefined if it is absent or null. Throws `config_invalid`. */
+  value(path: string): unknown {
+    this.read.add(path);
+    return this.resolve(path, this.raw(path), []) ?? undefined;
+  }
+
+  has(path: string): boolean {
+    return this.raw(path) !== undefined && this.raw(path) !== null;
+  }
+
+  number(path: string): number | undefined {
+    const value = this.value(path);
+    // PyYAML reads 1e-6, without a point, as text.
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    if (value === undefined || (typeof number === 'number' && Number.isFinite(number))) return number as number;
+    throw mistyped(path, value, 'a number');
+  }
+
+  integer(path: string): number | undefined {
+    const number = this.number(path);
+    if (number === undefined || Number.isInteger(number)) return number;
+    throw mistyped(path, number, 'a whole number');
+  }
+
+  flag(path: string): boolean | undefined {
+    const value = this.value(path);
+    if (value === undefined || typeof value === 'boolean') return value;
+    // YAML 1.1, which Python's parsers implement, also reads these words as booleans.
+    if (typeof value === 'string' && /^(yes|on|true)$/i.test(value)) return true;
+    if (typeof value === 'string' && /^(no|off|false)$/i.test(value)) return false;
+    throw mistyped(path, value, 'true or false');
+  }
+
+  text(path: string): string | undefined {
+    const value = this.value(path);
+    if (value === undefined || typeof value === 'string') return value;
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    throw mistyped(path, value, 'text');
+  }
+
+  list(path: string): unknown[] | undefined {
+    const value = this.value(path);
+    if (value === undefined || Array.isArray(value)) return value;
+    throw mistyped(path, value, 'a list');
+  }
+
+  /** Returns the keys of an object; none if it is absent or null. */
+  keys(path: string): string[] {
+    const value = this.raw(path);
+    if (value === undefined || value === null) return [];
+    if (isTree(value)) return Object.keys(value);
+    throw mistyped(path, value, 'an object');
+  }
+
+  /** Marks a setting as read, with everything below it. */
+  skip(path: string): void {
+    this.read.add(path);
+  }
+
+  /** Returns the paths of all settings that were not read and are not null. */
+  unread(): string[] {
+    const visit = (value: unknown, path: string): string[] => {
+      if (this.read.has(path) || value === null) return [];
+      if (!isTree(value)) return [path];
+      return Object.entries(value).flatMap(([key, inner]) => visit(inner, path === '' ? key : `${path}.${key}`));
+    };
+    return visit(this.tree, '');
+  }
+
+  private raw(path: string): unknown {
+    const found = locate(this.tree, path);
+    return found ? found.parent[found.key] : undefined;
+  }
+
+  /** Resolves `${a.b}`, alone or inside a text. */
+  private resolve(path: string, value: unknown, by: readonly string[]): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.resolve(path, each, by));
+    if (typeof value !== 'string' || !value.includes('${')) return value;
+    const target = (reference: string): unknown => {
+      const unresolved = (why: string) =>
+        new Failure(
+          'config_invalid',
+          `${path} refers to \${${reference}}, which ${why}.`,
+          `Set it with ${path}=VALUE, or add the file that defines ${reference}.`,
+        );
+      if (!/^[\w-]+(\.[\w-]+)*$/.test(reference)) throw unresolved('cannot be resolved here');
+      if (by.includes(reference)) throw unresolved('refers to itself');
+      const found = this.raw(reference);
+      if (found === undefined) throw unresolved('does not exist');
+      this.read.add(reference);
+      return this.resolve(path, found, [...by, reference]);
+    };
+    const [, whole] = /^\$\{([^{}]+)\}$/.exec(value) ?? [];
+    if (whole !== undefined) return target(whole);
+    return value.replace(/\$\{([^{}]+)\}/g, (_, reference: string) => String(target(reference)));
+  }
+}
+
+const mistyped = (path: string, value: unknown, expected: string) =>
+  new Failure(
+    'config_invalid',
+    `${path} must be ${expected}, not ${JSON.stringify(value)}.`,
+    `Correct the file, or override it with ${path}=VALUE.`,
+  );

@@ -1,0 +1,141 @@
+import { Failure } from '../contract/failure.ts';
+import type { Draft } from './draft.ts';
+import { unsupported } from './verl.ts';
+
+/** TRL's GRPOConfig, as YAML or JSON. TRL's prompts and rewards are the user's data and code, so the environments are those of a preset. */
+export function importTrl(draft: Draft): void {
+  const { from, config } = draft;
+  draft.changed(
+    `TRL's data set and reward functions have no counterpart. The environments are those of the preset ${config.preset}; another is chosen with preset=NAME.`,
+  );
+  importBatch(draft);
+  importAdvantage(draft);
+  importLoss(draft);
+  importKl(draft);
+  importOptimizer(draft);
+  for (const key of ['temperature', 'top_p', 'min_p']) draft.number(`rollout.${key}`, key);
+  const topK = from.integer('top_k');
+  if (topK !== undefined) draft.set('rollout.top_k', Math.max(0, topK), 'top_k');
+  draft.integer('rollout.max_response_tokens', 'max_completion_length');
+  draft.integer('seed', 'seed');
+  draft.integer('iterations', 'max_steps');
+  if (!from.has('max_steps') || from.integer('max_steps') === -1)
+    throw new Failure(
+      'config_invalid',
+      'max_steps is not set.',
+      'Override it, for example max_steps=200. Levels are unlimited, so epochs have no length.',
+    );
+  for (const [target, strategy, steps] of [
+    ['evaluation.every', 'eval_strategy', 'eval_steps'],
+    ['checkpoint.every', 'save_strategy', 'save_steps'],
+  ] as const) {
+    if (from.text(strategy) === 'no') draft.set(target, 0, strategy, 'A run always has one at its start and its end.');
+    else draft.integer(target, steps);
+  }
+  draft.integer('checkpoint.keep', 'save_total_limit');
+}
+
+/** TRL's batch is in completions per device; an iteration generates all that are used until the next generation. */
+function importBatch(draft: Draft): void {
+  const { from, config } = draft;
+  const size = from.integer('num_generations') ?? 8;
+  draft.set('rollout.group_size', size, 'num_generations');
+  const perDevice = from.integer('per_device_train_batch_size') ?? 8;
+  const accumulated = from.integer('gradient_accumulation_steps') ?? 1;
+  const perStep = perDevice * accumulated;
+  const generated =
+    from.integer('generation_batch_size') ??
+    (perStep * (from.integer('steps_per_generation') ?? accumulated)) / accumulated;
+  const groups = generated / size;
+  if (!Number.isInteger(groups) || groups < 1)
+    throw new Failure(
+      'config_invalid',
+      `${generated} completions per generation are not a multiple of num_generations = ${size}.`,
+      'Override per_device_train_batch_size or gradient_accumulation_steps. The import assumes one device.',
+    );
+  draft.set(
+    'rollout.groups',
+    groups,
+    'per_device_train_batch_size',
+    `One device generates ${generated} completions in ${groups} groups.`,
+  );
+  const whole = Math.min(generated, Math.max(1, Math.ceil(perStep / size)) * size);
+  draft.set(
+    'policy_loss.mini_batch',
+    whole,
+    'gradient_accumulation_steps',
+    whole === perStep
+      ? `One optimizer step has ${perStep} completions.`
+      : 'It must be a multiple of rollout.group_size.',
+  );
+  draft.integer('policy_loss.epochs', 'num_iterations');
+  config.rollout.slots = Math.min(config.rollout.slots, generated);
+}
+
+function importAdvantage(draft: Draft): void {
+  const { from, config } = draft;
+  const scale = String(from.value('scale_rewards') ?? 'group').toLowerCase();
+  if (['group', 'true'].includes(scale)) draft.set('advantage.estimator', 'grpo', 'scale_rewards');
+  else if (['none', 'false'].includes(scale)) draft.set('advantage.estimator', 'dr_grpo', 'scale_rewards');
+  else throw unsupported('scale_rewards', scale, ['group', 'none']);
+  config.advantage.whiten = false;
+  config.critic.model = 'none';
+  config.filter = { strategy: 'none', keep: 1 };
+}
+
+const averages: Record<string, [string, string]> = {
+  grpo: ['trajectory', ''],
+  bnpo: ['token', 'TRL averages over the local batch; here it is the mini-batch.'],
+  dapo: ['token', ''],
+  dr_grpo: ['fixed_length', 'TRL divides by max_completion_length; here it is the maximum length of an episode.'],
+};
+
+function importLoss(draft: Draft): void {
+  const { from } = draft;
+  const loss = from.text('loss_type') ?? 'dapo';
+  const average = averages[loss];
+  if (average === undefined) throw unsupported('loss_type', loss, Object.keys(averages));
+  draft.set('policy_loss.average', average[0], 'loss_type', average[1]);
+  const level = from.text('importance_sampling_level') ?? 'token';
+  if (level !== 'token') throw unsupported('importance_sampling_level', level, ['token']);
+  const low = from.number('epsilon') ?? 0.2;
+  draft.set('policy_loss.clip_low', low, 'epsilon');
+  draft.set(
+    'policy_loss.clip_high',
+    from.number('epsilon_high') ?? low,
+    from.has('epsilon_high') ? 'epsilon_high' : 'epsilon',
+  );
+  if (from.has('delta')) draft.missing('delta', 'a dual clip bounds the ratio for negative advantages only.');
+  draft.config.policy_loss.dual_clip = 0;
+  draft.config.policy_loss.entropy_coefficient = 0;
+}
+
+function importKl(draft: Draft): void {
+  const weight = draft.from.number('beta') ?? 0;
+  draft.set('kl.coefficient', weight, 'beta');
+  Object.assign(draft.config.kl, { estimator: 'k3', placement: 'loss' });
+  if (weight > 0) draft.note('mapped', "TRL's KL penalty is k3 in the loss: kl.estimator = k3, kl.placement = loss.");
+  if (draft.from.flag('sync_ref_model')) draft.missing('sync_ref_model', 'the reference policy is constant.');
+}
+
+function importOptimizer(draft: Draft): void {
+  const { from, config } = draft;
+  draft.set('optimizer.learning_rate', from.number('learning_rate') ?? 1e-6, 'learning_rate');
+  const schedule = from.text('lr_scheduler_type') ?? 'linear';
+  const own = { constant: 'constant', constant_with_warmup: 'constant', linear: 'linear', cosine: 'cosine' }[schedule];
+  if (own === undefined) throw unsupported('lr_scheduler_type', schedule, ['constant', 'linear', 'cosine']);
+  draft.set('optimizer.schedule', own, 'lr_scheduler_type');
+  for (const [target, source] of [
+    ['beta1', 'adam_beta1'],
+    ['beta2', 'adam_beta2'],
+    ['epsilon', 'adam_epsilon'],
+    ['gradient_clip', 'max_grad_norm'],
+  ] as const)
+    draft.number(`optimizer.${target}`, source);
+  draft.set('optimizer.weight_decay', from.number('weight_decay') ?? 0, 'weight_decay');
+  const warmup = from.integer('warmup_steps') ?? 0;
+  const ratio = from.number('warmup_ratio') ?? 0;
+  const steps = warmup > 0 ? warmup : Math.ceil(ratio * (from.integer('max_steps') ?? 0));
+  config.optimizer.warmup = steps;
+  if (steps > 0) draft.note('mapped', `The warm-up is optimizer.warmup = ${steps} optimizer steps.`);
+}

@@ -1,0 +1,86 @@
+import { Failure } from '../contract/failure.ts';
+import { sokoban } from '../environments/sokoban.ts';
+import type { Draft } from './draft.ts';
+import { stepsPerIteration } from './ragen.ts';
+import { estimatorOf, importTraining, importWarmup, setEstimator } from './verl.ts';
+
+/** verl-agent's settings: overrides of verl's ppo_trainer.yaml, with the environment under `env`. */
+export function importVerlAgent(draft: Draft): void {
+  const { from, config } = draft;
+  importEnvironment(draft);
+  draft.integer('rollout.groups', 'data.train_batch_size');
+  draft.integer('rollout.group_size', 'env.rollout.n');
+  draft.integer('levels.train_seed', 'env.seed');
+  draft.integer('evaluation.levels', 'data.val_batch_size');
+  const estimator = estimatorOf(draft);
+  if (estimator === 'grpo' && from.flag('algorithm.norm_adv_by_std_in_grpo') === false)
+    setEstimator(draft, 'dr_grpo', 'algorithm.norm_adv_by_std_in_grpo', 'Without the std, GRPO is Dr. GRPO.');
+  else setEstimator(draft, estimator, 'algorithm.adv_estimator');
+  config.filter = { strategy: 'none', keep: 1 };
+  if (from.flag('algorithm.filter_groups.enable'))
+    draft.missing(
+      'algorithm.filter_groups.enable',
+      'groups are not sampled again until enough have different rewards.',
+    );
+  importTraining(draft);
+  importPenalty(draft);
+  importIterations(draft);
+  importWarmup(draft, stepsPerIteration(draft));
+  config.rollout.slots = Math.min(config.rollout.slots, config.rollout.groups * config.rollout.group_size);
+  draft.changed(
+    `Each turn sees the whole episode, up to rollout.context = ${config.rollout.context} tokens. verl-agent builds a new prompt per turn from its memory.`,
+  );
+}
+
+function importEnvironment(draft: Draft): void {
+  const { from, config } = draft;
+  const name = from.text('env.env_name') ?? '';
+  if (!/^sokoban/i.test(name))
+    throw new Failure(
+      'config_unsupported',
+      `env.env_name = ${name} has no counterpart in StarPO Studio.`,
+      'Import a configuration of the Sokoban environment, or start from a preset.',
+    );
+  const own: Record<string, unknown> = { ...structuredClone(sokoban.preset.config), search_depth: 30 };
+  const room = from.list('env.sokoban.dim_room');
+  if (room !== undefined) [own.dim_x, own.dim_y] = room;
+  for (const key of ['num_boxes', 'search_depth', 'max_steps']) {
+    const value = from.integer(`env.sokoban.${key}`);
+    if (value !== undefined) own[key] = value;
+  }
+  const mode = from.text('env.sokoban.mode');
+  if (mode !== undefined && /rgb/.test(mode)) draft.missing('env.sokoban.mode', 'the model sees text, not images.');
+  const steps = from.integer('env.max_steps') ?? 50;
+  config.environments = [
+    {
+      ...structuredClone(sokoban.preset),
+      config: own,
+      ...{ max_turns: steps, max_actions_per_turn: 1, max_actions: steps },
+      prompt: sokoban.chatPrompt,
+    },
+  ];
+  draft.note(
+    'mapped',
+    `env.env_name = ${name} is the environment sokoban, with one action per turn and ${steps} turns (env.max_steps).`,
+  );
+  draft.changed('The prompt is ours, because verl-agent has its prompts in code.');
+}
+
+function importPenalty(draft: Draft): void {
+  const { from } = draft;
+  const actor = 'actor_rollout_ref.actor';
+  const weight = from.number(`${actor}.invalid_action_penalty_coef`) ?? 0.1;
+  const source = `${actor}.invalid_action_penalty_coef`;
+  if (from.flag(`${actor}.use_invalid_action_penalty`) === false)
+    draft.set('reward.format_penalty', 0, `${actor}.use_invalid_action_penalty`);
+  else draft.set('reward.format_penalty', -weight, source, 'A penalty is a negative reward here.');
+}
+
+function importIterations(draft: Draft): void {
+  const { from } = draft;
+  if (from.integer('trainer.total_training_steps') !== undefined)
+    draft.integer('iterations', 'trainer.total_training_steps');
+  const epochs = from.integer('trainer.total_epochs');
+  if (epochs !== undefined)
+    draft.set('iterations', epochs, 'trainer.total_epochs', "verl-agent's data has one batch per epoch.");
+}

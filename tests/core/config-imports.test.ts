@@ -1,0 +1,464 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { importConfig } from '../../core/config-imports/import-config.ts';
+import type { ImportNote } from '../../core/contract/configuration.ts';
+import type { RunConfig } from '../../core/run-config/schema.ts';
+import { starpo } from './fixtures/child.ts';
+
+const folder = join(import.meta.dirname, 'fixtures', 'ragen');
+const file = (name: string) => ({ name, text: readFileSync(join(folder, name), 'utf8') });
+const sokoban = ['_2_sokoban.yaml', 'base.yaml', 'envs.yaml'].map(file);
+const lake = ['_3_frozen_lake.yaml', 'base.yaml', 'envs.yaml'].map(file);
+
+function imported(files: readonly { name: string; text: string }[], ...overrides: string[]) {
+  const { config, notes } = importConfig(files, overrides);
+  const texts = (kind: ImportNote['kind']) =>
+    notes
+      .filter((note) => note.kind === kind)
+      .map(({ text }) => text)
+      .join('\n');
+  return { config: config as unknown as RunConfig, texts };
+}
+
+/** An interpolation of OmegaConf. */
+const reference = (path: string) => `\${${path}}`;
+
+const failure = (code: string, message: string | RegExp, hint = /./) =>
+  expect.objectContaining({ code, message: expect.stringMatching(message), hint: expect.stringMatching(hint) });
+
+describe("RAGEN's configuration", () => {
+  test('keeps its algorithm, environments and limits', () => {
+    const { config, texts } = imported(sokoban);
+    expect(config).toMatchObject({
+      preset: 'qwen2.5-0.5b-sokoban-starpo-s',
+      iterations: 200,
+      start: { model: 'Qwen2.5-0.5B-Instruct' },
+      rollout: { groups: 8, group_size: 16, temperature: 1, max_response_tokens: 400, context: 3600, think: true },
+      levels: { train_seed: 10_000, validation_seed: 123, pool: 0 },
+      reward: { format_penalty: -0.1 },
+      filter: { strategy: 'fraction', keep: 0.25 },
+      advantage: { estimator: 'gae', gamma: 1, lambda: 1, whiten: true },
+      policy_loss: {
+        ...{ clip_low: 0.2, clip_high: 0.28, dual_clip: 3, entropy_coefficient: 0.001 },
+        ...{ average: 'trajectory', mini_batch: 32, epochs: 1 },
+      },
+      optimizer: { learning_rate: 1e-6, weight_decay: 0.01, beta1: 0.9, beta2: 0.999, warmup: 0, schedule: 'constant' },
+      critic: { model: 'full', learning_rate: 1e-5, value_clip: 0.5, gradient_clip: 1, warmup: 0 },
+      kl: { coefficient: 0 },
+      evaluation: { every: 10, levels: 256, temperature: 0.5 },
+      checkpoint: { every: 0 },
+    });
+    expect(config.environments).toMatchObject([
+      {
+        ...{ label: 'simple-sokoban', type: 'sokoban', share: 1, validate: true },
+        ...{ max_turns: 5, max_actions_per_turn: 5, max_actions: 10 },
+        config: { dim_x: 6, dim_y: 6, num_boxes: 1, max_steps: 100, search_depth: 300 },
+      },
+    ]);
+    expect(texts('mapped')).toContain('es_manager.train.env_groups = 8 is rollout.groups = 8.');
+    expect(texts('changed')).toContain('trainer.save_freq = -1 is checkpoint.every = 0. A run always saves');
+    expect(texts('changed')).toContain("Iteration 1 uses the configured learning rate. verl's schedule gives 0 there.");
+    expect(texts('default')).toContain("verl's ppo_trainer.yaml was not given.");
+    expect(texts('no_counterpart')).toContain('trainer.n_gpus_per_node');
+    expect(texts('no_counterpart')).not.toContain('env_groups');
+  });
+
+  test('takes the prompt from env_instruction and escapes its braces', () => {
+    const { first, next } = imported(sokoban).config.environments[0]!.prompt;
+    expect(first).toMatch(
+      /^Push every box \{\{yes, all\}\} onto a target\. Answer like <answer>Up \|\| Left<\/answer>\.\n/,
+    );
+    expect(first).toContain('up to 10 actions');
+    expect(first).toContain('at most 100 words');
+    expect(first).toContain('<think>your thoughts</think><answer>');
+    expect(next).toMatch(/^Reward:\n\{reward\}\n/);
+    const { config } = imported(sokoban, 'agent_proxy.enable_think=False');
+    expect(config.rollout.think).toBe(false);
+    expect(config.environments[0]!.prompt.first).not.toContain('<think>');
+  });
+
+  test('explains the symbols that an environment uses', () => {
+    const { config, texts } = imported(
+      sokoban,
+      'es_manager.val.env_configs.tags=[SimpleSokoban,LargerSokoban,SokobanDifferentGridVocab,FrozenLake]',
+      'es_manager.val.env_configs.n_groups=[128,128,128,128]',
+      'es_manager.val.env_groups=512',
+    );
+    expect(config.environments.map(({ label, share, validate }) => [label, share, validate])).toEqual([
+      ['simple-sokoban', 1, true],
+      ['larger-sokoban', 0, true],
+      ['sokoban-different-grid-vocab', 0, true],
+      ['frozen-lake', 0, true],
+    ]);
+    expect(config.environments[1]!.config).toMatchObject({ dim_x: 8, num_boxes: 2, search_depth: 10 });
+    expect(config.environments[2]!.config.grid_lookup).toMatchObject({ 0: 'W', 1: '.', 6: '@' });
+    expect(config.environments[2]!.prompt.first).toContain(
+      'W wall, . empty, G target, C box on target, B box, A player',
+    );
+    expect(texts('changed')).toContain('the prompt explains the symbols in use');
+    expect(config.environments[3]!.config).toMatchObject({ is_slippery: true, success_rate: 1 / 3, size: 4, p: 0.8 });
+    expect(config.evaluation.levels).toBe(128);
+    expect(texts('changed')).toContain('Each evaluated environment starts at seed.val.');
+  });
+
+  test('shares the groups among several training environments', () => {
+    const { config } = imported(
+      sokoban,
+      'es_manager.train.env_groups=16',
+      'es_manager.train.env_configs.tags=[Bandit,SimpleSokoban]',
+      'es_manager.train.env_configs.n_groups=[4,12]',
+    );
+    expect(config.rollout.groups).toBe(16);
+    expect(config.environments.map(({ label, share }) => [label, share])).toEqual([
+      ['bandit', 0.25],
+      ['simple-sokoban', 0.75],
+    ]);
+    expect(config.environments[0]).toMatchObject({
+      config: { lo_arm_name: 'Phoenix', lo_arm_score: 0.1 },
+      validate: false,
+    });
+  });
+
+  test('imports vanilla StarPO with GRPO and a KL loss', () => {
+    const { config } = imported(
+      lake,
+      'algorithm.adv_estimator=grpo',
+      'agent_proxy.reward_normalization.method=mean_std',
+      'actor_rollout_ref.actor.use_kl_loss=True',
+      'actor_rollout_ref.actor.kl_loss_coef=0.001',
+      'algorithm.kl_ctrl.kl_coef=0.001',
+      'actor_rollout_ref.actor.clip_ratio_high=0.2',
+      'actor_rollout_ref.rollout.rollout_filter_ratio=1',
+    );
+    expect(config).toMatchObject({
+      preset: 'qwen2.5-0.5b-frozen-lake-grpo',
+      advantage: { estimator: 'grpo', whiten: false },
+      critic: { model: 'none' },
+      kl: { coefficient: 0.001, estimator: 'k1', placement: 'loss' },
+      policy_loss: { clip_high: 0.2 },
+      filter: { strategy: 'none' },
+    });
+  });
+
+  test('says that a KL coefficient without a flag has no effect', () => {
+    const { config, texts } = imported(sokoban, 'algorithm.kl_ctrl.kl_coef=0.001');
+    expect(config.kl.coefficient).toBe(0);
+    expect(texts('changed')).toMatch(
+      /algorithm\.kl_ctrl\.kl_coef = 0\.001 is kl\.coefficient = 0\. Without algorithm\.use_kl_in_reward/,
+    );
+    const inReward = imported(sokoban, 'algorithm.kl_ctrl.kl_coef=0.001', 'algorithm.use_kl_in_reward=True').config.kl;
+    expect(inReward).toMatchObject({ coefficient: 0.001, estimator: 'k1', placement: 'reward' });
+  });
+
+  test.each([
+    [
+      ['agent_proxy.reward_normalization.method=mean', 'algorithm.adv_estimator=grpo'],
+      { advantage: { estimator: 'dr_grpo' } },
+    ],
+    [['actor_rollout_ref.actor.loss_agg_mode=seq-mean-token-sum'], { policy_loss: { average: 'trajectory_sum' } }],
+    [['micro_batch_size_per_gpu=4'], { policy_loss: { average: 'token' } }],
+    [['ppo_mini_batch_size=24'], { policy_loss: { mini_batch: 32 } }],
+    [['actor_rollout_ref.actor.optim.lr=1e-5'], { optimizer: { learning_rate: 1e-5 } }],
+    [
+      ['+actor_rollout_ref.actor.optim.lr_warmup_steps=5', 'actor_rollout_ref.rollout.rollout_filter_ratio=1'],
+      { optimizer: { warmup: 20 } },
+    ],
+    [['actor_rollout_ref.rollout.val_kwargs.do_sample=False'], { evaluation: { temperature: 0.01 } }],
+    [
+      [
+        '+actor_rollout_ref.rollout.rollout_filter_strategy=top_p',
+        '+actor_rollout_ref.rollout.rollout_filter_value=0.9',
+        'actor_rollout_ref.rollout.rollout_filter_type=largest',
+      ],
+      { filter: { strategy: 'top_p', keep: 0.9 } },
+    ],
+    [
+      ['model_path=Qwen/Qwen2.5-3B-Instruct'],
+      {
+        preset: 'qwen2.5-3b-sokoban-starpo-s',
+        start: { model: 'Qwen2.5-3B-Instruct' },
+        optimizer: { recompute: 'block' },
+      },
+    ],
+    [['model_path=/models/mine'], { preset: 'custom', start: { model: '/models/mine' } }],
+  ])('%j gives the same here', (overrides, expected) => {
+    expect(imported(sokoban, ...overrides).config).toMatchObject(expected);
+  });
+
+  test('notes what has no counterpart', () => {
+    const { texts } = imported(
+      sokoban,
+      'lora.rank=16',
+      'agent_proxy.max_context_window=3',
+      'enable_response_mask=False',
+      'es_manager.val.group_size=4',
+      '+trainer.my_option=1',
+    );
+    for (const each of [
+      'lora.rank = 16',
+      'max_context_window = 3',
+      'enable_response_mask = false',
+      'val.group_size = 4',
+      'trainer.my_option',
+    ])
+      expect(texts('no_counterpart')).toContain(each);
+  });
+
+  test.each([
+    [
+      ['es_manager.train.env_group=4'],
+      'config_invalid',
+      /env_group is not a setting of these files/,
+      /Did you mean es_manager\.train\.env_groups\?/,
+    ],
+    [['algorithm.gama=0.9'], 'config_invalid', /algorithm\.gama is not a setting/, /algorithm\.gamma/],
+    [
+      ['es_manager.train.env_groups=9'],
+      'config_invalid',
+      /env_groups is 9, but env_configs\.n_groups has 8/,
+      /env_groups=8/,
+    ],
+    [
+      ['es_manager.train.env_groups=many'],
+      'config_invalid',
+      /env_groups must be a whole number|must be a number, not "many"/,
+      /Correct the file/,
+    ],
+    [
+      ['agent_proxy.enable_think=maybe'],
+      'config_invalid',
+      /must be true or false, not "maybe"/,
+      /agent_proxy\.enable_think=VALUE/,
+    ],
+    [
+      ['es_manager.train.env_configs.tags=[SimpleSokobann]'],
+      'config_invalid',
+      /SimpleSokobann is not an environment/,
+      /SimpleSokoban\?/,
+    ],
+    [
+      ['es_manager.train.env_configs.tags=[MetamathQA]'],
+      'config_unsupported',
+      /metamathqa, an environment that StarPO Studio does not have/,
+      /sokoban/,
+    ],
+    [
+      ['actor_rollout_ref.rollout.rollout_filter_type=std_rev'],
+      'config_unsupported',
+      /rollout_filter_type = std_rev/,
+      /rollout_filter_type=std/,
+    ],
+    [['algorithm.adv_estimator=remax'], 'config_unsupported', /adv_estimator = remax/, /grpo/],
+    [
+      ['actor_rollout_ref.actor.entropy_coeff=5'],
+      'config_invalid',
+      /entropy_coeff: policy_loss\.entropy_coefficient must be 1 or less/,
+      /./,
+    ],
+    [['trainer.total_training_steps=null'], 'config_invalid', /total_training_steps is not set/, /=200/],
+    [
+      [`model_path=${reference('oc.env:MODEL')}`],
+      'config_invalid',
+      /\$\{oc\.env:MODEL\}, which cannot be resolved/,
+      /VALUE/,
+    ],
+    [[`model_path=${reference('model_path')}`], 'config_invalid', /refers to itself/, /VALUE/],
+    [
+      ['es_manager.train.env_configs.tags=[SimpleSokoban'],
+      'config_unreadable',
+      /The value of "es_manager.*" is invalid/,
+      /key=\[a,b\]/,
+    ],
+    [['noequals'], 'config_invalid', /"noequals" is not of the form key=value/, /Example/],
+    [['preset=starter-sokoban'], 'config_invalid', /preset has no effect/, /Remove/],
+  ])('refuses %j', (overrides, code, message, hint) => {
+    expect(() => imported(sokoban, ...overrides)).toThrow(failure(code, message, hint));
+  });
+});
+
+describe('files', () => {
+  const text = (name: string, content: string) => ({ name, text: content });
+
+  test('are merged in the order of defaults lists, wherever they were given', () => {
+    const other = text(
+      'mine.yaml',
+      'defaults:\n  - _self_\n  - base\ntrainer:\n  test_freq: 3\nes_manager:\n  format_penalty: -0.5\n',
+    );
+    const { config } = imported([file('envs.yaml'), other, file('base.yaml')]);
+    // `_self_` before base: the values of base have priority.
+    expect(config).toMatchObject({ evaluation: { every: 10 }, reward: { format_penalty: -0.1 } });
+    const last = text('mine.yaml', 'defaults:\n  - base\ntrainer:\n  test_freq: 3\n');
+    expect(imported([last, file('envs.yaml'), file('base.yaml')]).config.evaluation.every).toBe(3);
+  });
+
+  test("may contain verl's ppo_trainer.yaml, or the link to it as text", () => {
+    const own = text('ppo_trainer.yaml', 'actor_rollout_ref:\n  actor:\n    clip_ratio_c: 5\n');
+    const { config, texts } = imported([...sokoban, own]);
+    expect(config.policy_loss.dual_clip).toBe(5);
+    expect(texts('default')).not.toContain('ppo_trainer.yaml');
+    const link = text('ppo_trainer.yaml', '../verl/verl/trainer/config/ppo_trainer.yaml');
+    expect(imported([...sokoban, link]).config.policy_loss.dual_clip).toBe(3);
+  });
+
+  test.each([
+    [[file('_2_sokoban.yaml')], [], 'config_unreadable', /_2_sokoban\.yaml needs base\.yaml/],
+    [[text('a.yaml', 'a: [1, 2')], [], 'config_unreadable', /a\.yaml is not valid YAML: .*line 1/],
+    [[text('a.yaml', 'a: 1\na: 2\n')], [], 'config_unreadable', /unique/],
+    [[text('a.yaml', 'just text')], [], 'config_unreadable', /a\.yaml does not contain settings/],
+    [[text('a.yaml', 'x: 1')], [], 'config_unsupported', /not a configuration of RAGEN/],
+    [[text('a.yaml', '')], [], 'config_unsupported', /not a configuration of RAGEN/],
+    [[text('a.yaml', 'x: 1'), text('b/a.yaml', 'x: 1')], [], 'config_unreadable', /Two of the files are named a/],
+    [
+      [text('a.yaml', 'defaults: [b]'), text('b.yaml', 'defaults: [a]')],
+      [],
+      'config_unreadable',
+      /lists itself as a default/,
+    ],
+    [[text('a.yaml', 'defaults: [{model: big}]')], [], 'config_unreadable', /has the default \{"model":"big"\}/],
+    [[text('a.yaml', `${'['.repeat(20_000)}`)], [], 'config_unreadable', /a\.yaml is not valid YAML/],
+    [[text('a.yaml', `a: ${'{b: '.repeat(40)}1${'}'.repeat(40)}`)], [], 'config_unreadable', /nested too deeply/],
+  ])('%# are refused with a reason', (files, overrides, code, message) => {
+    expect(() => importConfig(files, overrides)).toThrow(failure(code, message));
+  });
+});
+
+describe("verl-agent's overrides", () => {
+  const overrides = [
+    ...['algorithm.adv_estimator=grpo', 'data.train_batch_size=32', 'data.val_batch_size=128', 'env.rollout.n=8'],
+    ...[
+      'env.env_name=Sokoban',
+      'env.seed=7',
+      'env.max_steps=15',
+      'env.sokoban.dim_room=[6,6]',
+      'env.sokoban.num_boxes=1',
+    ],
+    ...['actor_rollout_ref.model.path=Qwen/Qwen2.5-1.5B-Instruct', 'actor_rollout_ref.actor.optim.lr=1e-6'],
+    ...['actor_rollout_ref.actor.ppo_mini_batch_size=64', 'actor_rollout_ref.actor.use_kl_loss=True'],
+    ...['actor_rollout_ref.actor.kl_loss_coef=0.01', 'actor_rollout_ref.actor.kl_loss_type=low_var_kl'],
+    ...[
+      'actor_rollout_ref.actor.use_invalid_action_penalty=True',
+      'actor_rollout_ref.actor.invalid_action_penalty_coef=0.2',
+    ],
+    ...['actor_rollout_ref.rollout.val_kwargs.temperature=0.4', 'actor_rollout_ref.rollout.val_kwargs.do_sample=True'],
+    ...['trainer.total_epochs=150', 'trainer.test_freq=5', 'actor_rollout_ref.rollout.name=vllm', 'trainer.nnodes=1'],
+  ];
+
+  test('become a configuration', () => {
+    const { config, texts } = imported([], ...overrides);
+    expect(config).toMatchObject({
+      preset: 'qwen2.5-1.5b-sokoban-grpo',
+      iterations: 150,
+      rollout: { groups: 32, group_size: 8, max_response_tokens: 512 },
+      levels: { train_seed: 7 },
+      reward: { format_penalty: -0.2 },
+      kl: { coefficient: 0.01, estimator: 'k3', placement: 'loss' },
+      policy_loss: { mini_batch: 64 },
+      evaluation: { every: 5, levels: 128, temperature: 0.4 },
+    });
+    expect(config.environments).toMatchObject([
+      {
+        type: 'sokoban',
+        config: { dim_x: 6, num_boxes: 1, search_depth: 30 },
+        max_turns: 15,
+        max_actions: 15,
+        max_actions_per_turn: 1,
+      },
+    ]);
+    expect(texts('no_counterpart')).toContain('trainer.nnodes');
+  });
+
+  test('with another environment are refused', () => {
+    expect(() => importConfig([], ['env.env_name=alfworld/AlfredTWEnv'])).toThrow(
+      failure('config_unsupported', /env\.env_name = alfworld/),
+    );
+  });
+});
+
+describe("TRL's GRPOConfig", () => {
+  const yaml = [
+    'model_name_or_path: Qwen/Qwen2.5-0.5B-Instruct',
+    ...[
+      'num_generations: 8',
+      'per_device_train_batch_size: 16',
+      'gradient_accumulation_steps: 4',
+      'max_completion_length: 256',
+    ],
+    ...[
+      'learning_rate: 2.0e-6',
+      'lr_scheduler_type: cosine',
+      'warmup_steps: 10',
+      'max_steps: 300',
+      'beta: 0.04',
+      'num_iterations: 2',
+    ],
+    ...[
+      'epsilon: 0.2',
+      'epsilon_high: 0.28',
+      'loss_type: dr_grpo',
+      'scale_rewards: false',
+      'temperature: 0.9',
+      'bf16: true',
+    ],
+    ...['eval_steps: 25', 'save_steps: 50', 'report_to: wandb', 'dataset_name: my/data'],
+  ].join('\n');
+
+  test('becomes a configuration with the environments of a preset', () => {
+    const { config, texts } = imported([{ name: 'grpo.yaml', text: yaml }]);
+    expect(config).toMatchObject({
+      preset: 'qwen2.5-0.5b-frozen-lake-grpo',
+      iterations: 300,
+      rollout: { groups: 8, group_size: 8, max_response_tokens: 256, temperature: 0.9 },
+      advantage: { estimator: 'dr_grpo' },
+      policy_loss: {
+        average: 'fixed_length',
+        clip_low: 0.2,
+        clip_high: 0.28,
+        mini_batch: 64,
+        epochs: 2,
+        dual_clip: 0,
+        entropy_coefficient: 0,
+      },
+      optimizer: { learning_rate: 2e-6, schedule: 'cosine', warmup: 10, weight_decay: 0 },
+      kl: { coefficient: 0.04, estimator: 'k3', placement: 'loss' },
+      evaluation: { every: 25 },
+      checkpoint: { every: 50 },
+      filter: { strategy: 'none' },
+    });
+    expect(config.environments.map(({ type }) => type)).toEqual(['frozen-lake']);
+    expect(texts('changed')).toContain('reward functions have no counterpart');
+    expect(texts('no_counterpart')).toMatch(/dataset_name: episodes come from environments/);
+    const { environments } = imported([{ name: 'grpo.yaml', text: yaml }], 'preset=starter-sokoban-grpo').config;
+    expect(environments.map(({ type }) => type)).toEqual(['sokoban']);
+  });
+
+  test.each([
+    ['max_steps=-1', 'config_invalid', /max_steps is not set/],
+    ['num_generations=7', 'config_invalid', /64 completions per generation are not a multiple of num_generations = 7/],
+    ['loss_type=cispo', 'config_unsupported', /loss_type = cispo/],
+    ['importance_sampling_level=sequence', 'config_unsupported', /importance_sampling_level = sequence/],
+    ['preset=none-such', 'preset_unknown', /none-such/],
+  ])('%s is refused', (override, code, message) => {
+    expect(() =>
+      importConfig([{ name: 'grpo.yaml', text: `${yaml}\nimportance_sampling_level: token\n` }], [override]),
+    ).toThrow(failure(code, message));
+  });
+});
+
+describe('starpo import-ragen', () => {
+  const run = (...args: string[]) => starpo(['import-ragen', ...args], process.env).finished;
+
+  test('finds the files of a defaults list beside the given one', async () => {
+    const { status, output } = await run(join(folder, '_2_sokoban.yaml'), 'es_manager.format_penalty=-0.2');
+    expect(status).toBe(0);
+    const { config, notes } = JSON.parse(output);
+    expect(config.reward.format_penalty).toBe(-0.2);
+    expect(notes).toContain('Mapped: es_manager.format_penalty = -0.2 is reward.format_penalty = -0.2.');
+  });
+
+  test('reports a missing file', async () => {
+    const { status, errors } = await run(join(folder, 'none.yaml'));
+    expect(status).toBe(2);
+    expect(errors).toMatch(/none\.yaml can't be read: file not found[\s\S]*config_unreadable/);
+  });
+});
