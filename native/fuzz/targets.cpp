@@ -9,7 +9,7 @@ std::span<const NamedTarget> targets() {
       NamedTarget{"control-lines", control_lines}, NamedTarget{"env-protocol", env_protocol},
       NamedTarget{"journal-tail", journal_tail},   NamedTarget{"response", response},
       NamedTarget{"run-json", run_json},           NamedTarget{"safetensors", safetensors},
-      NamedTarget{"tokenizer", tokenizer},
+      NamedTarget{"tokenizer", tokenizer},         NamedTarget{"webshop", webshop},
   };
   return all;
 }

@@ -21,6 +21,7 @@ void response(std::string_view);
 void run_json(std::string_view);
 void safetensors(std::string_view);
 void tokenizer(std::string_view);
+void webshop(std::string_view);
 
 struct NamedTarget {
   std::string_view name;  // of the folder in corpora/

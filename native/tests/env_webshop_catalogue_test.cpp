@@ -50,8 +50,8 @@ struct CatalogueFolder {
   void write(const std::string& name, const std::string& text) { write_text(temporary.path() / name, text); }
   std::vector<Product> read(bool human_goals = false) {
     std::vector<Product> products;
-    read_catalogue_folder(temporary.path(), human_goals,
-                          [&](Product product) { products.push_back(std::move(product)); });
+    read_catalogue(find_catalogue_files(temporary.path(), human_goals), human_goals,
+                   [&](const Product& product) { products.push_back(product); });
     return products;
   }
   std::string error(bool human_goals = false) {
@@ -210,6 +210,60 @@ TEST_CASE("a written synthetic catalogue is read with the same products and sear
     REQUIRE(read->size() == generated->size());
     for (std::size_t i = 0; i < read->size(); ++i) CHECK(pack(read->product(i)) == pack(generated->product(i)));
     CHECK(read->search("machine wash shirt") == generated->search("machine wash shirt"));
+  }
+}
+
+TEST_CASE("a large catalogue gets mapped index files, which are built once per version of its files") {
+  TemporaryFolder folder;
+  SyntheticCatalogue(60, 3).write(folder.path());
+  const auto index_files = [&] {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+      if (const std::string name = entry.path().filename().string(); name.starts_with("starpo-")) names.push_back(name);
+    std::ranges::sort(names);
+    return names;
+  };
+  const auto open = [&] { return std::make_unique<const Catalogue>(folder.path(), false, 1); };
+  const Catalogue in_memory(folder.path(), false, 1 << 30);
+  CHECK(index_files().empty());
+  const auto built = open();
+  const auto names = index_files();
+  REQUIRE(names.size() == 2);
+  REQUIRE(built->size() == in_memory.size());
+  for (std::size_t i = 0; i < built->size(); ++i) CHECK(pack(built->product(i)) == pack(in_memory.product(i)));
+  CHECK(built->search("machine wash shirt") == in_memory.search("machine wash shirt"));
+
+  const auto time = [&] { return std::filesystem::last_write_time(folder.path() / names[0]); };
+  const auto built_at = time();
+  CHECK(open()->search("tea") == in_memory.search("tea"));
+  CHECK(index_files() == names);
+  CHECK(time() == built_at);
+
+  const std::string products = read_text(folder.path() / names[0]);
+  write_text(folder.path() / names[0], products.substr(0, products.size() - 8));
+  CHECK(error_code_of(open) == "index_invalid");
+
+  SyntheticCatalogue(61, 3).write(folder.path());  // an index older than its catalogue is not used
+  CHECK(open()->size() == 61);
+  CHECK(index_files().size() == 2);
+  CHECK(index_files() != names);
+}
+
+TEST_CASE("a damaged product store is rejected, or reading it fails with index_invalid") {
+  std::string bytes;
+  ProductStoreWriter writer([&](std::string_view piece) { bytes += piece; });
+  for (const Product& product : {read_item("{}"), read_item(R"({"pricing": "$1 - $2"})")}) writer.add(product);
+  writer.finish();
+  CHECK(ProductStore(bytes).product(1).prices.size() == 2);
+  for (std::size_t size = 0; size < bytes.size(); size += 8) {
+    const std::string truncated = bytes.substr(0, size);
+    CHECK(error_code_of([&] { ProductStore store(truncated); }) == "index_invalid");
+  }
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0xFF);
+    const std::string code = error_code_of([&] { ProductStore(damaged).product(0); });
+    CHECK((code == "none" || code == "index_invalid"));
   }
 }
 

@@ -11,7 +11,9 @@ namespace {
 std::string index_of(const std::vector<std::string>& texts) {
   SearchIndexBuilder builder;
   for (const auto& text : texts) builder.add(text);
-  return std::move(builder).finish();
+  std::string bytes;
+  std::move(builder).finish([&](std::string_view piece) { bytes += piece; });
+  return bytes;
 }
 
 std::vector<std::uint32_t> documents_of(const std::vector<SearchHit>& hits) {

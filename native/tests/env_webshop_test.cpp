@@ -1,12 +1,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "env/protocol.h"
 #include "env/registry.h"
+#include "env/webshop/unicode_text.h"
 #include "error_code.h"
+#include "repository.h"
+#include "temporary_folder.h"
 #include "webshop_fixtures.h"
 
 using namespace starpo;
@@ -197,4 +202,26 @@ TEST_CASE("the protocol serves WebShop, but runs don't offer it") {
   CHECK(read[2]["reward"].dump() == "0");
   CHECK(read[3]["error"]["code"] == "level_not_found");
   CHECK(error_code_of([] { make_environment("webshop", "{}"); }) == "config_invalid");
+}
+
+TEST_CASE("every rule of docs/webshop.md names its tests") {
+  std::set<std::string> titles;
+  for (const auto& entry : std::filesystem::directory_iterator(test::repository() / "native/tests")) {
+    if (!entry.path().filename().string().starts_with("env_webshop")) continue;
+    std::istringstream lines(read_text(entry.path()));
+    const std::string begin = "TEST_CASE(\"", end = "\") {";
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with(begin) && line.ends_with(end))
+        titles.insert(line.substr(begin.size(), line.size() - begin.size() - end.size()));
+  }
+  std::istringstream lines(read_text(test::repository() / "docs/webshop.md"));
+  int rules = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| " + std::to_string(rules + 1) + " |")) continue;
+    ++rules;
+    const std::size_t end = line.size() - 2, begin = line.rfind(" | ", end - 1) + 3;
+    for (const std::string& title : split(line.substr(begin, end - begin), "<br>"))
+      CHECK_MESSAGE(titles.count(title) == 1, rules << ": " << title);
+  }
+  CHECK(rules == 53);
 }

@@ -1,21 +1,25 @@
 #include "env/webshop/catalogue.h"
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "base/error.h"
 #include "env/webshop/catalogue_reader.h"
 #include "env/webshop/synthetic_catalogue.h"
 #include "env/webshop/unicode_text.h"
+#include "files/mapped_file.h"
+#include "files/reading.h"
+#include "files/sha256.h"
+#include "files/temporary_file.h"
 
 namespace starpo {
 namespace {
 
 constexpr std::size_t kMaxHits = 50;
+constexpr std::uintmax_t kLargestInMemory = 64 << 20;  // bytes of items_shuffle*.json
+constexpr std::string_view kIndexVersion = "1";
 constexpr std::uint32_t kMaxSyntheticProducts = 2'000'000;
 constexpr std::string_view kSyntheticPrefix = "synthetic:";
 
@@ -35,45 +39,81 @@ std::optional<SyntheticCatalogue> parse_synthetic(std::string_view name) {
   return SyntheticCatalogue(static_cast<std::uint32_t>(numbers[0]), numbers[1]);
 }
 
-}  // namespace
-
-class Catalogue::Builder {
- public:
-  void add(const Product& product) {
-    products += pack(product);
-    ends.push_back(products.size());
-    asins.push_back(product.asin);
-    products_with_nouns += product.nouns.has_value();
-  }
-
-  std::string products;
-  std::vector<std::uint64_t> ends;
-  std::vector<std::string> asins;
-  std::size_t products_with_nouns = 0;
-};
-
-Catalogue::Catalogue(Builder&& built)
-    : products_(std::move(built.products)),
-      ends_(std::move(built.ends)),
-      order_(ends_.size()),
-      products_with_nouns_(built.products_with_nouns) {
-  if (ends_.empty())
+void write_search_index(const ProductStore& store, const WriteBytes& write) {
+  if (store.size() == 0)
     throw Error("catalogue_invalid", "the catalogue has no products",
                 "use a catalogue with products, or synthetic:1000:1");
-  std::iota(order_.begin(), order_.end(), 0);
-  std::ranges::sort(order_, {}, [&](std::uint32_t product) -> const std::string& { return built.asins[product]; });
   SearchIndexBuilder builder;
-  for (const std::uint32_t index : order_) builder.add(product(index).search_text());
-  index_bytes_ = std::move(builder).finish();
-  index_ = std::make_unique<SearchIndex>(index_bytes_);
+  for (const std::uint32_t product : store.by_asin()) builder.add(store.product(product).search_text());
+  std::move(builder).finish(write);
 }
 
+// Returns a text that changes with the names, sizes and times of a catalogue's files.
+std::string index_key(const CatalogueFiles& files) {
+  std::string description = std::string(kIndexVersion);
+  for (const auto& path : {files.products, files.annotations, files.human_instructions, files.nouns}) {
+    if (path.empty()) continue;
+    description += "\n" + path.filename().string() + " " + std::to_string(std::filesystem::file_size(path)) + " " +
+                   std::to_string(std::filesystem::last_write_time(path).time_since_epoch().count());
+  }
+  return sha256(description).substr(0, 16);
+}
+
+bool is_index_file(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with("starpo-") && (name.ends_with(".products") || name.ends_with(".search"));
+}
+
+}  // namespace
+
+void Catalogue::build_in_memory(const AddProducts& add_products) {
+  const auto products = std::make_shared<std::string>(), search = std::make_shared<std::string>();
+  ProductStoreWriter writer([&](std::string_view bytes) { *products += bytes; });
+  add_products([&](const Product& product) { writer.add(product); });
+  writer.finish();
+  store_ = std::make_unique<ProductStore>(*products);
+  write_search_index(*store_, [&](std::string_view bytes) { *search += bytes; });
+  index_ = std::make_unique<SearchIndex>(*search);
+  owners_ = {products, search};
+}
+
+Catalogue::Catalogue(const AddProducts& add_products) { build_in_memory(add_products); }
+
 Catalogue::Catalogue(const std::vector<Product>& products)
-    : Catalogue([&] {
-        Builder builder;
-        for (const Product& product : products) builder.add(product);
-        return builder;
-      }()) {}
+    : Catalogue(AddProducts([&](const auto& add) {
+        for (const Product& product : products) add(product);
+      })) {}
+
+Catalogue::Catalogue(const std::filesystem::path& folder, bool human_goals, std::uintmax_t largest_in_memory) {
+  const CatalogueFiles files = find_catalogue_files(folder, human_goals);
+  const AddProducts add_products = [&](const auto& add) { read_catalogue(files, human_goals, add); };
+  if (std::filesystem::file_size(files.products) <= largest_in_memory) {
+    build_in_memory(add_products);
+    return;
+  }
+
+  const std::string key = index_key(files);
+  const auto products = folder / ("starpo-" + key + ".products"), search = folder / ("starpo-" + key + ".search");
+  if (!std::filesystem::exists(products)) {
+    for (const auto& path : folder_entries(folder))
+      if (is_index_file(path)) std::filesystem::remove(path);
+    TemporaryFile file(products);
+    ProductStoreWriter writer([&](std::string_view bytes) { file.write(bytes); });
+    add_products([&](const Product& product) { writer.add(product); });
+    writer.finish();
+    file.commit();
+  }
+  const auto mapped_products = std::make_shared<const MappedFile>(products);
+  store_ = std::make_unique<ProductStore>(mapped_products->bytes());
+  if (!std::filesystem::exists(search)) {
+    TemporaryFile file(search);
+    write_search_index(*store_, [&](std::string_view bytes) { file.write(bytes); });
+    file.commit();
+  }
+  const auto mapped_search = std::make_shared<const MappedFile>(search);
+  index_ = std::make_unique<SearchIndex>(mapped_search->bytes());
+  owners_ = {mapped_products, mapped_search};
+}
 
 std::shared_ptr<const Catalogue> Catalogue::open(const std::string& name, bool human_goals) {
   static std::mutex mutex;
@@ -82,25 +122,21 @@ std::shared_ptr<const Catalogue> Catalogue::open(const std::string& name, bool h
   auto& known = opened[{name, human_goals}];
   if (auto catalogue = known.lock()) return catalogue;
 
-  Builder builder;
+  std::shared_ptr<const Catalogue> catalogue;
   if (const auto synthetic = parse_synthetic(name)) {
-    CatalogueReader reader(human_goals);
-    synthetic->generate([&](const std::string& asin, const SyntheticCatalogue::Entry& entry) {
-      reader.add_annotations(asin, entry.annotations);
-      if (human_goals) reader.add_human_instructions(asin, entry.human_instructions);
-      builder.add(reader.read(entry.item).value());
-    });
+    catalogue.reset(new Catalogue(AddProducts([&](const auto& add) {
+      CatalogueReader reader(human_goals);
+      synthetic->generate([&](const std::string& asin, const SyntheticCatalogue::Entry& entry) {
+        reader.add_annotations(asin, entry.annotations);
+        if (human_goals) reader.add_human_instructions(asin, entry.human_instructions);
+        add(reader.read(entry.item).value());
+      });
+    })));
   } else {
-    read_catalogue_folder(name, human_goals, [&](const Product& product) { builder.add(product); });
+    catalogue = std::make_shared<const Catalogue>(std::filesystem::path(name), human_goals, kLargestInMemory);
   }
-  std::shared_ptr<const Catalogue> catalogue(new Catalogue(std::move(builder)));
   known = catalogue;
   return catalogue;
-}
-
-Product Catalogue::product(std::size_t index) const {
-  const std::uint64_t begin = index == 0 ? 0 : ends_.at(index - 1);
-  return unpack_product(std::string_view(products_).substr(begin, ends_.at(index) - begin));
 }
 
 template <class Matches>
@@ -123,7 +159,7 @@ std::vector<std::uint32_t> Catalogue::search(std::string_view keywords) const {
     });
   if (words[0] == "<q>") return select([query = rest()](const Product& product) { return product.query == query; });
   std::vector<std::uint32_t> found;
-  for (const SearchHit& hit : index_->search(keywords, kMaxHits)) found.push_back(order_[hit.document]);
+  for (const SearchHit& hit : index_->search(keywords, kMaxHits)) found.push_back(store_->by_asin()[hit.document]);
   return found;
 }
 

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "env/webshop/product.h"
+#include "env/webshop/product_store.h"
 #include "env/webshop/search_index.h"
 
 namespace starpo {
@@ -15,37 +16,41 @@ namespace starpo {
 class Catalogue {
  public:
   // name: a folder (see read_catalogue_folder), or synthetic:N:SEED. Returns the same object for the same arguments
-  // while it is in use. Errors: catalogue_missing, catalogue_ambiguous, catalogue_invalid.
+  // while it is in use. Errors: catalogue_missing, catalogue_ambiguous, catalogue_invalid, disk_full, file_unwritable.
   static std::shared_ptr<const Catalogue> open(const std::string& name, bool human_goals);
 
   // Builds a catalogue in memory.
   explicit Catalogue(const std::vector<Product>& products);
 
-  std::size_t size() const { return ends_.size(); }
-  Product product(std::size_t index) const;  // in the order of the file
+  // Reads a folder. A catalogue whose products have more than `largest_in_memory` bytes gets an index in the folder,
+  // two mapped files that are built once: starpo-KEY.products and starpo-KEY.search. KEY depends on the catalogue's
+  // files, so that another version of them gets another index, and the old one is deleted.
+  Catalogue(const std::filesystem::path& folder, bool human_goals, std::uintmax_t largest_in_memory);
+
+  std::size_t size() const { return store_->size(); }
+  Product product(std::size_t index) const { return store_->product(index); }  // in the order of the file
 
   // Returns products, best first, for a search as WebShop interprets it: at most 50 of a text search, or all products
   // of an exact query (`<q> text`) or category (`<c> word`).
   std::vector<std::uint32_t> search(std::string_view keywords) const;
 
-  std::size_t products_with_nouns() const { return products_with_nouns_; }  // listed in a file
+  std::size_t products_with_nouns() const { return store_->products_with_nouns(); }  // listed in a file
 
   Catalogue(const Catalogue&) = delete;
   Catalogue& operator=(const Catalogue&) = delete;
 
  private:
-  class Builder;
-  explicit Catalogue(Builder&&);
+  using AddProducts = std::function<void(const std::function<void(const Product&)>& add)>;
+
+  explicit Catalogue(const AddProducts&);
+  void build_in_memory(const AddProducts&);
 
   template <class Matches>
   std::vector<std::uint32_t> select(Matches matches) const;
 
-  std::string products_;              // packed
-  std::vector<std::uint64_t> ends_;   // [products] in products_
-  std::vector<std::uint32_t> order_;  // [documents of the index] products, by asin
-  std::string index_bytes_;
-  std::unique_ptr<SearchIndex> index_;
-  std::size_t products_with_nouns_ = 0;
+  std::vector<std::shared_ptr<const void>> owners_;  // of the bytes that store and index read
+  std::unique_ptr<const ProductStore> store_;
+  std::unique_ptr<const SearchIndex> index_;
 };
 
 }  // namespace starpo

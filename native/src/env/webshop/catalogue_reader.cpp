@@ -234,7 +234,7 @@ void stream_json(const std::filesystem::path& path, bool array,
 
 void read_nouns(const std::filesystem::path& path, CatalogueReader& reader) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return;
+  if (!file) throw Error("catalogue_missing", path.string() + " cannot be read", kCatalogueHint);
   int number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
@@ -252,19 +252,27 @@ void read_nouns(const std::filesystem::path& path, CatalogueReader& reader) {
 
 }  // namespace
 
-void read_catalogue_folder(const std::filesystem::path& folder, bool human_goals,
-                           const std::function<void(Product)>& receive) {
-  const auto products = find_catalogue_file(folder, "items_shuffle");
-  const auto annotations = find_catalogue_file(folder, "items_ins_v2");
+CatalogueFiles find_catalogue_files(const std::filesystem::path& folder, bool human_goals) {
+  CatalogueFiles files{.products = find_catalogue_file(folder, "items_shuffle"),
+                       .annotations = find_catalogue_file(folder, "items_ins_v2"),
+                       .human_instructions = {},
+                       .nouns = {}};
+  if (human_goals) files.human_instructions = find_catalogue_file(folder, "items_human_ins");
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / "nouns.tsv", ignored)) files.nouns = folder / "nouns.tsv";
+  return files;
+}
+
+void read_catalogue(const CatalogueFiles& files, bool human_goals, const std::function<void(const Product&)>& receive) {
   CatalogueReader reader(human_goals);
-  stream_json(annotations, false,
+  stream_json(files.annotations, false,
               [&](const std::string& asin, const Json& entry) { reader.add_annotations(asin, entry); });
   if (human_goals)
-    stream_json(find_catalogue_file(folder, "items_human_ins"), false,
+    stream_json(files.human_instructions, false,
                 [&](const std::string& asin, const Json& entry) { reader.add_human_instructions(asin, entry); });
-  read_nouns(folder / "nouns.tsv", reader);
-  stream_json(products, true, [&](const std::string&, const Json& item) {
-    if (auto product = reader.read(item)) receive(std::move(*product));
+  if (!files.nouns.empty()) read_nouns(files.nouns, reader);
+  stream_json(files.products, true, [&](const std::string&, const Json& item) {
+    if (const auto product = reader.read(item)) receive(*product);
   });
 }
 

@@ -41,10 +41,17 @@ class CatalogueReader {
   std::unordered_set<std::string> asins_;
 };
 
-// Reads a folder with items_shuffle*.json, items_ins_v2*.json, items_human_ins.json (if human_goals) and, optionally,
-// nouns.tsv, and calls `receive` with each product in order. Products are streamed, so that memory does not grow with
-// the size of items_shuffle.json. Errors: catalogue_missing, catalogue_ambiguous, catalogue_invalid.
-void read_catalogue_folder(const std::filesystem::path& folder, bool human_goals,
-                           const std::function<void(Product)>& receive);
+// The files of a catalogue. Empty: not needed, or absent.
+struct CatalogueFiles {
+  std::filesystem::path products, annotations, human_instructions, nouns;
+};
+
+// Finds items_shuffle*.json, items_ins_v2*.json, items_human_ins.json (if human_goals) and, optionally, nouns.tsv in a
+// folder. Errors: catalogue_missing, catalogue_ambiguous.
+CatalogueFiles find_catalogue_files(const std::filesystem::path& folder, bool human_goals);
+
+// Calls `receive` with each product in order. Products are streamed, so that memory does not grow with the size of
+// their file. Errors: catalogue_missing, catalogue_invalid.
+void read_catalogue(const CatalogueFiles&, bool human_goals, const std::function<void(const Product&)>& receive);
 
 }  // namespace starpo

@@ -18,6 +18,7 @@ static_assert(std::endian::native == std::endian::little, "index files are littl
 constexpr float kTermSaturation = 0.9f;          // k1
 constexpr float kLengthNormalization = 0.4f;     // b
 constexpr std::uint32_t kExactLengthCount = 24;  // lengths below are stored as they are, others relative to it
+constexpr std::size_t kWriteBytes = 1 << 20;
 constexpr std::uint64_t kIndexMagic = 0x3130584449505353;  // "SSPIDX01"
 
 // Sections follow in this order: postings ends, term ends, documents per term, lengths, terms, postings.
@@ -49,8 +50,8 @@ bool read_varint(std::string_view& bytes, std::uint32_t& value) {
 }
 
 template <class T>
-void append_array(std::string& bytes, const std::vector<T>& values) {
-  bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+std::string_view bytes_of_array(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
 Error index_error(const std::string& problem) {
@@ -129,7 +130,7 @@ void SearchIndexBuilder::add(std::string_view text) {
   documents_with_terms_ += length > 0;
 }
 
-std::string SearchIndexBuilder::finish() && {
+void SearchIndexBuilder::finish(const std::function<void(std::string_view)>& write) && {
   std::vector<const std::pair<const std::string, Postings>*> sorted;
   sorted.reserve(terms_.size());
   for (const auto& term : terms_) sorted.push_back(&term);
@@ -148,15 +149,23 @@ std::string SearchIndexBuilder::finish() && {
   header.documents = static_cast<std::uint32_t>(lengths_.size());
   header.documents_with_terms = documents_with_terms_;
 
-  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
-  bytes.reserve(sizeof header + header.terms * 20 + header.documents + header.term_bytes + header.postings_bytes);
-  append_array(bytes, postings_ends);
-  append_array(bytes, term_ends);
-  append_array(bytes, documents);
-  append_array(bytes, lengths_);
-  for (const auto* term : sorted) bytes += term->first;
-  for (const auto* term : sorted) bytes += term->second.bytes;
-  return bytes;
+  write({reinterpret_cast<const char*>(&header), sizeof header});
+  write(bytes_of_array(postings_ends));
+  write(bytes_of_array(term_ends));
+  write(bytes_of_array(documents));
+  write(bytes_of_array(lengths_));
+  std::string text;
+  for (const auto* term : sorted) text += term->first;
+  write(text);
+  // Large pieces, because a piece can be a system call.
+  text.clear();
+  for (const auto* term : sorted) {
+    text += term->second.bytes;
+    if (text.size() > kWriteBytes || term == sorted.back()) {
+      write(text);
+      text.clear();
+    }
+  }
 }
 
 SearchIndex::SearchIndex(std::string_view bytes) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +16,8 @@ class SearchIndexBuilder {
   // Adds the next document: 0, 1, ... A document without terms is never found and does not count in statistics.
   void add(std::string_view text);
 
-  std::string finish() &&;
+  // Passes the bytes of the index to `write`, in pieces.
+  void finish(const std::function<void(std::string_view)>& write) &&;
 
  private:
   struct Postings {
