@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { Task } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
@@ -21,6 +22,19 @@ interface Running {
   ended: Promise<unknown>;
 }
 
+/** The id that a client chose for the task of its call; null after it was used. */
+const chosen = new AsyncLocalStorage<{ id: string | null }>();
+
+/** Performs a client's call. Its first task gets the given id, so that the client can tell it from the tasks of others. */
+export const withTaskId = <T>(id: string, call: () => T): T => chosen.run({ id }, call);
+
+function newTaskId(isTaken: (id: string) => boolean): string {
+  const choice = chosen.getStore();
+  const id = choice?.id ?? null;
+  if (choice) choice.id = null;
+  return id === null || isTaken(id) ? randomUUID() : id;
+}
+
 /** Lists, publishes and cancels the long-running tasks of this process. */
 export class Tasks {
   private readonly notices: Notices;
@@ -38,7 +52,7 @@ export class Tasks {
   /** Runs work as a task and returns its result. */
   run<T>(newTask: NewTask, work: (control: TaskControl) => Promise<T>): Promise<T> {
     const task: Task = {
-      id: randomUUID(),
+      id: newTaskId((id) => this.running.has(id)),
       ...newTask,
       state: 'running',
       done: 0,

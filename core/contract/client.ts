@@ -9,8 +9,8 @@ export type { Channel } from './channel.ts';
 export { Failure as ApiFailure } from './failure.ts';
 
 export interface Client {
-  /** Throws {@link Failure}; `connection_lost` if the channel closes before the answer, `input_too_large` above the input limit. */
-  call<P extends ProcedureName>(name: P, input: Input<P>): Promise<Output<P>>;
+  /** Throws {@link Failure}; `connection_lost` if the channel closes before the answer, `input_too_large` above the input limit. `taskId`: the id, a UUID, of the task that the call starts. */
+  call<P extends ProcedureName>(name: P, input: Input<P>, taskId?: string): Promise<Output<P>>;
   /** Subscribes to a notice, for all runs or one, and returns a function that unsubscribes. */
   on<N extends NoticeName>(name: N, handler: (notice: Notice<N>) => void, runId?: string): () => void;
   /** Called once, when the channel has closed. */
@@ -19,7 +19,7 @@ export interface Client {
 
 /** The functions that the server exposes over birpc. */
 export interface ServerFunctions {
-  call(name: string, input: unknown): Promise<unknown>;
+  call(name: string, input: unknown, taskId?: string): Promise<unknown>;
 }
 
 /** The functions that a client exposes over birpc. */
@@ -64,10 +64,12 @@ export function createClient(channel: Channel): Client {
   });
 
   return {
-    async call<P extends ProcedureName>(name: P, input: Input<P>) {
+    async call<P extends ProcedureName>(name: P, input: Input<P>, taskId?: string) {
       if (closed) throw connectionLost();
       if (new TextEncoder().encode(JSON.stringify(input)).length > inputLimit) throw inputTooLarge(name);
-      const result = (await remote.call(name, input)) as CallResult<P>;
+      const result = (await (taskId === undefined
+        ? remote.call(name, input)
+        : remote.call(name, input, taskId))) as CallResult<P>;
       if (result.ok) return result.value;
       throw new Failure(result.error.code, result.error.message, result.error.hint);
     },

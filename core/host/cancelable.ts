@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from '../contract/client.ts';
-import type { Task } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { durationText } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
@@ -53,31 +53,24 @@ export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<
   });
 }
 
-/** Makes a call that the host runs as a task: reports its progress, and cancels it when `signal` aborts. */
+/** Makes a call that the host runs as a task with the given id: reports its progress, and cancels it when `signal` aborts. */
 export async function asTask<T>(
   client: Client,
-  { kind, runId }: Pick<Task, 'kind' | 'runId'>,
   { signal, progress }: TaskContext,
-  request: () => Promise<T>,
+  request: (taskId: string) => Promise<T>,
 ): Promise<T> {
-  let taskId: string | undefined;
-  const cancel = () => {
-    if (signal.aborted && taskId !== undefined) void client.call('tasks.cancel', { taskId }).catch(() => {});
-  };
-  // Ignore tasks that other clients started.
-  const others = new Set((await client.call('tasks.list', {})).map(({ id }) => id));
+  const taskId = randomUUID();
+  const cancel = () => void client.call('tasks.cancel', { taskId }).catch(() => {});
   const stop = client.on('task', (task) => {
-    if (task.kind !== kind || task.runId !== runId || others.has(task.id)) return;
-    if (taskId === undefined) {
-      taskId = task.id;
-      cancel();
-    }
-    if (taskId === task.id && task.state === 'running') progress(task.done, task.total, task.etaSeconds);
+    if (task.id !== taskId || task.state !== 'running') return;
+    // A task that started after the cancellation.
+    if (signal.aborted) cancel();
+    progress(task.done, task.total, task.etaSeconds);
   });
   signal.addEventListener('abort', cancel);
   try {
     signal.throwIfAborted();
-    return await request();
+    return await request(taskId);
   } finally {
     signal.removeEventListener('abort', cancel);
     stop();

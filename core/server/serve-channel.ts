@@ -1,6 +1,7 @@
 import { createBirpc } from 'birpc';
 import { z } from 'zod';
 import { pasteable } from '../base/pasteable.ts';
+import { withTaskId } from '../base/tasks.ts';
 import { type ClosableChannel, messageLimit } from '../contract/channel.ts';
 import type { ClientFunctions, ServerFunctions } from '../contract/client.ts';
 import {
@@ -22,7 +23,7 @@ const request = z.object({
   t: z.literal('q'),
   i: z.string().max(64),
   m: z.literal('call'),
-  a: z.array(z.unknown()).max(2),
+  a: z.array(z.unknown()).max(3),
 });
 
 export interface ServedChannel {
@@ -47,8 +48,10 @@ export function serveChannel(core: Core, channel: ClosableChannel): ServedChanne
   const handlers = createHandlers(core, session);
   const open = new Set<Promise<unknown>>();
   const functions: ServerFunctions = {
-    call: (name, input) => {
-      const answered = answer(core, handlers, name, input).finally(() => open.delete(answered));
+    call: (name, input, taskId) => {
+      const perform = () => answer(core, handlers, name, input);
+      const isId = z.uuid().safeParse(taskId).success;
+      const answered = (isId ? withTaskId(taskId!, perform) : perform()).finally(() => open.delete(answered));
       open.add(answered);
       return answered;
     },

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { appendFileSync, readdirSync, renameSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,17 +53,22 @@ describe('a large data folder', { timeout: 300_000 }, () => {
     expect(await client.call('history.rebuild', {})).toMatchObject({ runs: 1001, unreadable: [] });
   });
 
-  test('a rebuild can be canceled and leaves a usable run history', async () => {
+  test('a rebuild can be canceled, without the same task of another client, and leaves a usable run history', async () => {
     for (let index = 0; index < 300; index++) writeRun(world.home, `run-${index}`, brief);
     const studio = await world.studio();
     const client = createClient(await studio.open());
-    const started = new Promise<string>((resolve) => {
-      client.on('task', (task) => task.kind === 'rebuild' && resolve(task.id));
+    const other = createClient(await studio.open());
+    const [taskId, otherId] = [randomUUID(), randomUUID()];
+    const started = new Promise<void>((resolve) => {
+      client.on('task', (task) => task.id === taskId && resolve());
     });
-    const rebuilt = client.call('history.rebuild', {});
+    const finished = other.call('history.rebuild', {}, otherId);
+    const rebuilt = client.call('history.rebuild', {}, taskId);
     rebuilt.catch(() => {});
-    await client.call('tasks.cancel', { taskId: await started });
+    await started;
+    await client.call('tasks.cancel', { taskId });
     await expect(rebuilt).rejects.toMatchObject({ code: 'task_canceled' });
+    expect(await finished).toMatchObject({ runs: 300 });
     expect(await client.call('tasks.list', {})).toEqual([]);
     expect(await client.call('runs.list', {})).toHaveLength(300);
     await expect(client.call('tasks.cancel', { taskId: 'x' })).rejects.toMatchObject({

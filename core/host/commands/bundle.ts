@@ -25,8 +25,8 @@ export async function exportBundle(
     await target.close();
     const pack = async (client: Client) => {
       const runId = await resolveRun(client, named);
-      const made = await asTask(client, { kind: 'export_bundle', runId }, context, () =>
-        client.call('bundles.export', { runId, checkpoints, episodes }),
+      const made = await asTask(client, context, (taskId) =>
+        client.call('bundles.export', { runId, checkpoints, episodes }, taskId),
       );
       try {
         await copyOneFile(join(made.folder, made.files[0]!.name), path, context);

@@ -27,10 +27,9 @@ export async function evaluate(named: string, { home, json, ...options }: Evalua
     const runId = await resolveRun(client, named);
     const ended = watchEvaluations(client, runId, json);
     const checkpoint = request.checkpoint ?? (await newestCheckpoint(client, runId));
-    const start = () => client.call('evaluations.start', { ...request, runId, checkpoint });
+    const start = (taskId: string) => client.call('evaluations.start', { ...request, runId, checkpoint }, taskId);
     const { name } = await asTask(
       client,
-      { kind: 'evaluation', runId },
       // Progress is printed as lines instead.
       { signal, progress: () => {} },
       start,

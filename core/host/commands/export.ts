@@ -34,10 +34,7 @@ export async function exportRun(named: string, options: Options): Promise<void> 
   const written = await cancelable(`Exporting ${named}`, (context) => {
     const write = async (client: Client) => {
       const of = await sourceOf(client, named, checkpoint);
-      const runId = 'runId' in of ? of.runId : null;
-      const made = await asTask(client, { kind: 'export', runId }, context, () =>
-        client.call('exports.make', { of, format }),
-      );
+      const made = await asTask(client, context, (taskId) => client.call('exports.make', { of, format }, taskId));
       try {
         if (out === undefined) return await readFile(join(made.folder, made.files[0]!.name));
         const paths = await copyFiles(made, resolve(out), context.signal);

@@ -42,7 +42,7 @@ async function rebuildHere(folder: string, context: TaskContext): Promise<Rebuil
 const rebuildOnHost = (home: string | undefined, context: TaskContext): Promise<RebuildReport> =>
   withClient(
     home,
-    (client) => asTask(client, { kind: 'rebuild', runId: null }, context, () => client.call('history.rebuild', {})),
+    (client) => asTask(client, context, (taskId) => client.call('history.rebuild', {}, taskId)),
     context,
   );
 

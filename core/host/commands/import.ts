@@ -85,8 +85,7 @@ async function importUploads(
   { from, name, run, dryRun = false, json = false }: Omit<ImportFlags, 'home'>,
   context: TaskContext,
 ): Promise<void> {
-  const inspect = { kind: 'inspect_import', runId: null };
-  const found = await asTask(client, inspect, context, () => client.call('imports.inspect', { uploads, from }));
+  const found = await asTask(client, context, (taskId) => client.call('imports.inspect', { uploads, from }, taskId));
   const chosen = choose(found, run);
   if (name !== undefined && chosen.length > 1)
     throw new Failure('usage_invalid', `The files contain ${chosen.length} runs.`, 'Choose one with --run to name it.');
@@ -97,8 +96,7 @@ async function importUploads(
     const request = { uploads, key: each.key, from, name };
     const runId = dryRun
       ? null
-      : (await asTask(client, { kind: 'import', runId: null }, context, () => client.call('imports.run', request)))
-          .runId;
+      : (await asTask(client, context, (taskId) => client.call('imports.run', request, taskId))).runId;
     imported.push({ runId, ...each });
     if (!json) printRun(each, runId);
   }
