@@ -115,6 +115,8 @@ function setModel(
   config.preset = findPreset(
     `${shortName(published)}-${type}-${config.filter.strategy === 'none' ? suffix : filtered}`,
   ).id;
+  // Without a penalty, its form has no effect.
+  if (config.kl.coefficient === 0) config.kl = { ...findPreset(config.preset).config.kl, coefficient: 0 };
 }
 
 /** Returns the configuration, validated. An error names the setting of the files. */

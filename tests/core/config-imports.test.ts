@@ -45,7 +45,7 @@ describe("RAGEN's configuration", () => {
       },
       optimizer: { learning_rate: 1e-6, weight_decay: 0.01, beta1: 0.9, beta2: 0.999, warmup: 0, schedule: 'constant' },
       critic: { model: 'full', learning_rate: 1e-5, value_clip: 0.5, gradient_clip: 1, warmup: 0 },
-      kl: { coefficient: 0 },
+      kl: { coefficient: 0, estimator: 'k1', placement: 'reward' },
       evaluation: { every: 10, levels: 256, temperature: 0.5 },
       checkpoint: { every: 0 },
     });

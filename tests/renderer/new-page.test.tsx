@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { usualPreset } from '../../core/contract/contract.ts';
@@ -18,6 +18,9 @@ afterEach(async () => {
   await page.close();
   vi.unstubAllEnvs();
 });
+
+/** Configuration files in RAGEN's form. */
+const ragen = join(import.meta.dirname, '..', 'core', 'fixtures', 'ragen');
 
 const field = (title: string) => () =>
   page.all<HTMLLabelElement>('label').find(({ textContent }) => textContent === title)?.control as
@@ -414,4 +417,30 @@ test('an unknown base shows an error', async () => {
   page = await Page.start();
   page.open('#/new/starter-chess');
   await page.shown(page.withText('.note', /Unknown preset "starter-chess"/));
+});
+
+test('configuration files of RAGEN are imported with overrides, and their notes are listed', async () => {
+  page = await Page.start();
+  page.open('#/new/starter-frozen-lake');
+  await page.click(page.withText('button', 'Import…'));
+  const picker = await page.shown(() => dialog()?.querySelector<HTMLInputElement>('input[type="file"]'));
+  const choose = (...names: string[]) => {
+    const files = names.map((name) => new File([readFileSync(join(ragen, name), 'utf8')], name));
+    Object.defineProperty(picker, 'files', { value: files, configurable: true });
+    picker.dispatchEvent(new Event('change', { bubbles: true }));
+  };
+  choose('_2_sokoban.yaml', 'envs.yaml');
+  await page.shown(() => dialog()?.querySelectorAll('li').length === 2);
+  inDialog('Use configuration').click();
+  await page.shown(() => dialog()?.textContent?.includes('_2_sokoban.yaml needs base.yaml, which was not found.'));
+  choose('base.yaml');
+  await page.shown(() => dialog()?.textContent?.includes('base.yamlRemove'));
+  page.write(dialog()!.querySelector('textarea')!, 'trainer.total_training_steps=30\nes_manager.format_penalty=-0.2');
+  inDialog('Use configuration').click();
+  await page.shown(() => dialog() === null);
+  const notes = (await page.shown(() => page.find('section[aria-label="Imported settings"]')))!.textContent;
+  expect(notes).toContain('trainer.total_training_steps = 30 is iterations = 30.');
+  expect(notes).toContain('without counterpart');
+  expect(field('Iterations')()!.value).toBe('30');
+  expect(page.find('h1')!.parentElement!.textContent).toContain('Based on Sokoban, Qwen2.5 0.5B, StarPO-S (PPO)');
 });

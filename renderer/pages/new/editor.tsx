@@ -11,13 +11,15 @@ import styles from './editor.module.css';
 import { EnvironmentChoice } from './environment-choice.tsx';
 import type { EnvironmentConfig } from './environment-list.ts';
 import { FormSections } from './form-sections.tsx';
+import { ImportNotes } from './import-notes.tsx';
 import { useModelChoices } from './model-choice.tsx';
 import { Origin } from './origin.tsx';
 import { PromptPreview } from './prompt-preview.tsx';
+import type { Imported } from './read-config.ts';
 import { SettingRow } from './setting-row.tsx';
 import { StudyPanel } from './study-panel.tsx';
 import { Summary } from './summary.tsx';
-import { type Imported, Transfer } from './transfer.tsx';
+import { Transfer } from './transfer.tsx';
 import { type ConfigEdits, useConfigEdits } from './use-config-edits.ts';
 
 interface EditorProps {
@@ -155,6 +157,7 @@ function Header({
           {note[0]!.toUpperCase() + note.slice(1)}.
         </p>
       ))}
+      {begin.conversion && <ImportNotes notes={begin.conversion} />}
     </>
   );
 }

@@ -5,7 +5,7 @@ import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import { useQuery } from '../../stores/use-query.ts';
 import { Editor } from './editor.tsx';
-import type { Imported } from './transfer.tsx';
+import type { Imported } from './read-config.ts';
 
 interface NewPageProps {
   from: NewFrom;

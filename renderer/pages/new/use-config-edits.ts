@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import type { RunSource, Settings, SettingValue } from '../../../core/contract/contract.ts';
 import { type Config, flatten, type PlacedField, withEdit } from '../../stores/draft.ts';
 import { type EnvironmentConfig, joinEdits, splitEdits, withoutEnvironmentEdits } from './environment-list.ts';
-import type { Imported } from './transfer.tsx';
+import type { Imported } from './read-config.ts';
 import { initialValues, type Variation } from './variation.ts';
 
 export interface ConfigEdits {
