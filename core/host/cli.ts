@@ -18,6 +18,13 @@ function namedCommand(root: Command, args: readonly string[]): Command {
   return command;
 }
 
+/** Names the value first in commander's two wordings for an invalid value. */
+function plainProblem(problem: string): string {
+  return problem
+    .replace(/^command-argument value ('.*?') is invalid for argument /s, 'the value $1 is invalid for argument ')
+    .replace(/^option ('.*?') argument ('.*?') is invalid\. /s, 'the value $2 is invalid for option $1. ');
+}
+
 /** Converts commander's errors about a command to our format. */
 function usageFailure(error: CommanderError, command: Command): Failure {
   const [, unknown] = /^error: unknown command '(.+?)'/.exec(error.message) ?? [];
@@ -26,10 +33,11 @@ function usageFailure(error: CommanderError, command: Command): Failure {
   if (extra !== undefined && command.commands.length > 0) return unknownCommand(extra, command);
   const message = error.code === 'commander.help' ? 'No command was given.' : error.message.replace(/^error: /, '');
   const [, problem = message, close] = /^(.*?)\n\(Did you mean (.*)\?\)$/s.exec(message) ?? [];
-  const missing = command.options.find(({ mandatory, flags }) => mandatory && message.includes(`'${flags}'`));
+  const isMissing = error.code === 'commander.missingMandatoryOptionValue';
+  const missing = command.options.find(({ flags }) => isMissing && message.includes(`'${flags}'`));
   return new Failure(
     'usage_invalid',
-    sentence(problem.replaceAll('\n', ' ')),
+    sentence(plainProblem(problem.replaceAll('\n', ' '))),
     [
       ...(close ? [`Did you mean ${close}?`] : []),
       ...(missing?.argChoices ? [`Allowed choices are ${missing.argChoices.join(', ')}.`] : []),

@@ -1,5 +1,6 @@
 import type { Advice, Alert } from '../../contract/contract.ts';
 import { metricTitle } from '../../contract/metric-titles.ts';
+import { sentence } from '../../contract/sentence.ts';
 import { actionText, advise, print } from '../output.ts';
 import { type CommandOptions, withRun } from './with-client.ts';
 
@@ -20,7 +21,7 @@ export async function listAlerts(
     { repeatable: true },
   );
   if (json) return print(JSON.stringify({ alerts, echoTrap: trap }, null, 2));
-  if (trap) print(`${trap.state} since iteration ${trap.since}. ${trap.summary}`);
+  if (trap) print(sentence(`${trap.state} since iteration ${trap.since}. ${trap.summary}`));
   for (const alert of alerts) print(describeAlert(alert));
   if (alerts.length === 0) print('No alerts.');
   const acting = trap?.advice.filter(({ acts }) => acts) ?? [];

@@ -4,6 +4,7 @@ import type { Client } from '../../contract/client.ts';
 import { asDiskFull, Failure } from '../../contract/failure.ts';
 import { fileReason } from '../../contract/file-errors.ts';
 import { type Importable, type ImportSource, isImportable, type Upload } from '../../contract/imports.ts';
+import { count } from '../../imports/read-metrics.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
 import { print } from '../output.ts';
@@ -123,7 +124,7 @@ function printRun(
   if (kind !== 'bundle') {
     for (const { name, column } of mapped) if (name !== column) print(`  ${column} -> ${name}`);
     print(
-      `${file} (${kind}, ${from}): ${mappedCount + unmappedCount} metrics, ${mappedCount} recognized, ${steps} steps`,
+      `${file} (${kind}, ${from}): ${count(mappedCount + unmappedCount, 'metric')}, ${mappedCount} recognized, ${count(steps, 'step')}`,
     );
   }
   if (runId !== null) print(runId);
