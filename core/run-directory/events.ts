@@ -119,8 +119,16 @@ const events = {
     { command_id: z.string(), accepted: z.boolean(), message: z.string() },
     ({ command_id: commandId, accepted, message }) => ({ acknowledged: { commandId, accepted, message } }),
   ),
-  paused: event({ iteration: integer }, () => ({ paused: true })),
-  resumed: event({ iteration: integer }, () => ({ paused: false })),
+  paused: event(
+    { iteration: integer },
+    () => ({ paused: true }),
+    ({ iteration }) => information(`Paused after iteration ${iteration}.`),
+  ),
+  resumed: event(
+    { iteration: integer },
+    () => ({ paused: false }),
+    ({ iteration }) => information(`Continued after the pause at iteration ${iteration}.`),
+  ),
   log: event(
     { level: z.string(), message: z.string() },
     () => ({}),

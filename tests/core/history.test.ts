@@ -98,6 +98,11 @@ describe('the run history', { timeout: 60_000 }, () => {
     const folder = world.run(id, [...running, journal.resumed(100, 2), journal.iteration(101, 3)]);
     const core = await world.core();
     expect(recentPace(core.database, id, 10)).toBe(1500);
+    expect(readLog(core.database, id).map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^Started on /),
+      'Paused after iteration 2.',
+      'Continued after the pause at iteration 2.',
+    ]);
     appendFileSync(
       join(folder, 'events.jsonl'),
       `${journal.paused(102, 3)}\n${journal.resumed(200, 3)}\n${journal.phase(201)}\n`,
