@@ -4,6 +4,7 @@ import { Chart, type ChartItem } from './chart.tsx';
 import { ChartActions } from './chart-actions.tsx';
 import { ChartDialog } from './chart-dialog.tsx';
 import styles from './chart-sections.module.css';
+import { isConstant } from './constant.ts';
 import type { ChartMark } from './marks.ts';
 import { useChartPreferences } from './preferences.ts';
 
@@ -83,6 +84,9 @@ export function withTarget(item: ChartItem, targets: Readonly<Record<string, num
   return { ...item, references: [...(item.references ?? []), target] };
 }
 
+/** Sections whose charts are always shown. */
+const keepsConstant = ['pinned', 'overview'];
+
 interface SectionProps {
   group: ChartGroup;
   openByDefault: boolean;
@@ -98,6 +102,10 @@ function Section({ group, openByDefault, marks, searched, subtitle, onExpand }: 
   const setOpen = useChartPreferences((state) => state.setOpen);
   const size = useChartPreferences((state) => state.size);
   const open = searched || (stored ?? openByDefault);
+  const [all, setAll] = useState(false);
+  // Decided when the charts change, not their values, so that no chart moves while a run trains.
+  const constant = useMemo(() => (keepsConstant.includes(id) ? [] : items.filter(isConstant)), [id, items]);
+  const shown = searched || all ? items : items.filter((item) => !constant.includes(item));
   return (
     <section className={styles.section} aria-label={`${title}, charts`}>
       <h3 className={styles.heading}>
@@ -115,7 +123,7 @@ function Section({ group, openByDefault, marks, searched, subtitle, onExpand }: 
       </h3>
       {open && (
         <div className={styles.grid} data-size={size}>
-          {items.map((item) => (
+          {shown.map((item) => (
             <Chart
               key={item.spec.id}
               {...item}
@@ -127,6 +135,11 @@ function Section({ group, openByDefault, marks, searched, subtitle, onExpand }: 
           ))}
           {extra}
         </div>
+      )}
+      {open && !searched && constant.length > 0 && (
+        <button type="button" className={`${styles.constant} small`} aria-pressed={all} onClick={() => setAll(!all)}>
+          {all ? 'Hide' : 'Show'} {constant.length} constant {constant.length === 1 ? 'metric' : 'metrics'}
+        </button>
       )}
     </section>
   );

@@ -22,6 +22,8 @@ export interface ChartSpec {
   meaning?: string;
   lines: LineSpec[];
   format: (value: number) => string;
+  /** Formats ticks, which have less space. Default: `format`. */
+  tick?: (value: number) => string;
   /** Bounds of the y axis; without them it follows the values. */
   low?: number;
   high?: number;

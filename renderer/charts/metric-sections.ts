@@ -104,6 +104,7 @@ function metricSpec(metric: string, names: readonly string[]): ChartSpec {
     unit: unitText(unit, title),
     meaning,
     format: formatOf(unit),
+    ...(unit === 's' && { tick: (value) => `${number(value)} s` }),
     ...boundsOf(metric, unit),
     lines: [line],
   };

@@ -26,6 +26,13 @@ export class MetricSeries {
     return this.#length;
   }
 
+  /** Returns the value that all entries have; undefined if they differ or there are none. */
+  constant(): number | undefined {
+    const [low, high] = [this.min(), this.max()];
+    const first = low[0];
+    return low.every((value, index) => value === first && high[index] === first) ? first : undefined;
+  }
+
   iterations(): Float64Array {
     return this.#iterations.subarray(0, this.#length);
   }

@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { type AxisKind, axisLabels } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
-import { drawReferences } from './draw-references.ts';
+import { drawReferenceLabels, drawReferences } from './draw-references.ts';
 import { type Column, columnsOfAll, type Layout, layOut, manyLines, nearestAt, type Zoom } from './layout.ts';
 import { type ChartMark, drawMarks } from './marks.ts';
 import type { Reference } from './references.ts';
@@ -116,7 +116,10 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
       hooks: {
         // Drawn before the lines, which stay on top.
         drawAxes: [(self) => drawReferences(self, options.references(), options.view().log, color)],
-        draw: [(self) => drawMarks(self, options.marks())],
+        draw: [
+          (self) => drawReferenceLabels(self, options.references(), options.view().log, color),
+          (self) => drawMarks(self, options.marks()),
+        ],
         setSelect: [
           (self) => {
             if (self.select.width < 6) return;

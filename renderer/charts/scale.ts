@@ -97,7 +97,7 @@ export function positionTicks(kind: AxisKind, low: number, high: number, count: 
 }
 
 /** Formats ticks like `tickText`, with more digits if ticks would have equal labels. */
-export function tickTexts(spec: Pick<ChartSpec, 'format'>, values: readonly number[], log: boolean): string[] {
+export function tickTexts(spec: Pick<ChartSpec, 'format' | 'tick'>, values: readonly number[], log: boolean): string[] {
   const texts = values.map((value) => tickText(spec, value, log));
   if (new Set(texts).size === texts.length) return texts;
   return values.map((value, index) => {
@@ -111,11 +111,11 @@ export function tickTexts(spec: Pick<ChartSpec, 'format'>, values: readonly numb
 const exact = (value: number) => String(Number(value.toPrecision(4))).replace('-', '−');
 
 /** Formats a tick. Shares are whole percents if the ticks are far enough apart. */
-export function tickText(spec: Pick<ChartSpec, 'format'>, value: number, log: boolean): string {
+export function tickText(spec: Pick<ChartSpec, 'format' | 'tick'>, value: number, log: boolean): string {
   const shownValue = log ? 10 ** value : value;
-  if (shownValue === 0) return spec.format(0).replace(/0\.0+/, '0');
-  return spec
-    .format(shownValue)
+  const format = spec.tick ?? spec.format;
+  if (shownValue === 0) return format(0).replace(/0\.0+/, '0');
+  return format(shownValue)
     .replace(/(\.\d*?)0+(?=[kM]|\s|$)/, '$1')
     .replace(/\.(?=[kM]|\s|$)/, '');
 }

@@ -5,10 +5,12 @@ import { metricNames } from '../../core/run-directory/metrics.ts';
 import { byIteration, positionsOn, shapeOf } from '../../renderer/charts/axes.ts';
 import { type ChartSpec, chartSpecs } from '../../renderer/charts/chart-specs.ts';
 import { clockTick, clockTicks } from '../../renderer/charts/clock.ts';
+import { isConstant } from '../../renderer/charts/constant.ts';
 import { cell, toCsv } from '../../renderer/charts/export-chart.ts';
 import { GroupSeries } from '../../renderer/charts/group-series.ts';
 import { columnsOf, columnsOfAll, layOut } from '../../renderer/charts/layout.ts';
 import { metricSections } from '../../renderer/charts/metric-sections.ts';
+import { MetricSeries } from '../../renderer/charts/metric-series.ts';
 import { sharedReferences, successReferences } from '../../renderer/charts/references.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
 import { logTicks, niceTicks, positionTicks, tickText, tickTexts, valueRange } from '../../renderer/charts/scale.ts';
@@ -177,6 +179,29 @@ describe('the y-axis range', () => {
     const share = { format: (value: number) => `${(value * 100).toFixed(1)} %` };
     expect(tickTexts(share, [0, 0.0002, 0.0004], false)).toEqual(['0 %', '0.02 %', '0.04 %']);
     expect(tickTexts(share, [0, 0.5], false)).toEqual(['0 %', '50 %']);
+  });
+
+  test('durations have short ticks, which the axis has space for', () => {
+    const [spec] = metricSections(['time/iteration'])[0]!.charts;
+    expect(tickTexts(spec!, [0, 60, 120], false)).toEqual(['0 s', '60 s', '120 s']);
+    expect(spec!.format(60)).toBe('1 min 00 s');
+  });
+
+  test('a chart is constant if its lines have the same value in ten iterations', () => {
+    const valuesOf = (...values: number[]) => {
+      const series = new MetricSeries();
+      for (const [index, value] of values.entries()) series.put(index + 1, value);
+      return series;
+    };
+    const isConstantWith = (...all: MetricSeries[]) =>
+      isConstant({ traces: all.map((series) => ({ source: { get: () => series }, metric: 'm' })) as never });
+    const ones = Array.from({ length: 10 }, () => 1);
+    expect(isConstantWith(valuesOf(...ones))).toBe(true);
+    expect(isConstantWith(valuesOf(...ones), valuesOf(...ones))).toBe(true);
+    expect(isConstantWith(valuesOf(...ones.slice(1)))).toBe(false);
+    expect(isConstantWith(valuesOf(...ones, 2))).toBe(false);
+    expect(isConstantWith(valuesOf(...ones), valuesOf(...ones.map(() => 2)))).toBe(false);
+    expect(isConstantWith()).toBe(false);
   });
 
   test.each([
