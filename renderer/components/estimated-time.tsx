@@ -23,10 +23,9 @@ function roundedDuration(seconds: number, scale: number): { value: number; unit:
 }
 
 function basisText({ basis, runs }: TimeEstimate, cores: number | null): string {
-  if (basis === 'measured')
-    return `Measured in ${runs === 1 ? 'an earlier run' : `${runs} earlier runs`} on this machine.`;
+  if (basis === 'measured') return `Measured in ${runs === 1 ? 'an earlier run' : `${runs} earlier runs`}`;
   const machine = cores === null ? '' : ` for ${cores} ${cores === 1 ? 'core' : 'cores'}`;
-  return `Typical time${machine}. Measured after the first run on this machine.`;
+  return `Typical time${machine}; measured after the first run`;
 }
 
 /** Shows the estimated duration of a run on this machine, with the basis of the estimate. */
@@ -36,8 +35,9 @@ export function EstimatedTime({ time, label = 'on this machine' }: { time: TimeE
   const basis = basisText(time, cores);
   return (
     <span title={basis}>
-      {durationRange(time.low, time.high)} {label}
-      <span className="visually-hidden">. {basis}</span>
+      {durationRange(time.low, time.high)}
+      {label && ` ${label}`}
+      <span className="visually-hidden"> ({basis.charAt(0).toLowerCase() + basis.slice(1)})</span>
     </span>
   );
 }

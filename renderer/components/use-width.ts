@@ -1,13 +1,13 @@
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 
-/** Returns the layout width of an element in pixels; 0 before the first layout. `E` is the element type of `ref`. */
+/** Returns the layout width of an element in pixels; 0 before the first layout, which is never painted. `E` is the element type of `ref`. */
 export function useWidth<E extends HTMLElement = HTMLDivElement>(): {
   ref: RefObject<E | null>;
   width: number;
 } {
   const ref = useRef<E>(null);
   const [width, setWidth] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = ref.current!;
     const measure = () => setWidth(element.clientWidth || 1000);
     measure();

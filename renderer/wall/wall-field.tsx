@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { RolloutBoards } from '../../core/contract/contract.ts';
 import { navigate } from '../base/router.ts';
 import { formatRoute, type Route } from '../base/routes.ts';
@@ -211,7 +211,8 @@ function wallBoards(boards: RolloutBoards, groups: readonly Group[]): WallBoard[
 /** Returns the element's width in CSS pixels; 0 until measured. */
 function useWidth(element: React.RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0);
-  useEffect(() => {
+  // Measured before the first paint, because a wall of unknown width would be very high.
+  useLayoutEffect(() => {
     const observed = element.current!;
     const measure = () => setWidth(observed.clientWidth);
     measure();

@@ -41,7 +41,6 @@ export function Wall({ run, height }: WallProps) {
     <section className={`panel ${styles.wall}`} aria-labelledby={title}>
       <header className={`${styles.head} row`}>
         <h2 id={title}>Boards</h2>
-        {boards && <Headline boards={boards} />}
         <span className="spacer" />
         {boards && !still && (
           <button
@@ -55,6 +54,7 @@ export function Wall({ run, height }: WallProps) {
           </button>
         )}
       </header>
+      <div className={styles.headline}>{boards && <Headline boards={boards} />}</div>
       {boards ? (
         <WallField
           runId={run.id}
@@ -90,7 +90,7 @@ function Headline({ boards: { iteration, split, episodes } }: { boards: RolloutB
   const temperature = temperatureText(config, split === 'train' ? 'rollout' : 'evaluation');
   return (
     <p
-      className={styles.headline}
+      className="small"
       title={`Success in ${split === 'train' ? describeRollout(config) : describeEvaluation(config)}`}
     >
       {split === 'train' ? `Iteration ${iteration}` : `Evaluation at iteration ${iteration}`}:{' '}

@@ -117,7 +117,7 @@ test('a local model opens the form with the chosen settings', async () => {
 test('the time estimate explains its basis', async () => {
   page = await Page.start();
   page.open('#/start');
-  await page.shown(page.withText('form', /\d–\d+ (s|min|h) on this machine\. Typical time for \d+ core/));
+  await page.shown(page.withText('form', /\d–\d+ (s|min|h) on this machine \(typical time for \d+ cores?; measured/));
 });
 
 test('the essential settings are validated and update the time estimate', async () => {

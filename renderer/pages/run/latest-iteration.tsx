@@ -11,6 +11,8 @@ interface Row {
   format: (value: number) => string;
   /** Hides the row while the value is 0. */
   unlessZero?: boolean;
+  /** Only some runs have the metric, so it has no place before the first iteration. */
+  rare?: boolean;
 }
 
 const rows: Row[] = [
@@ -26,10 +28,14 @@ const rows: Row[] = [
     metric: 'rollout/logprob_gap',
     format: number,
     unlessZero: true,
+    rare: true,
   },
-  { metric: 'warm_start/loss', format: number },
+  { metric: 'warm_start/loss', format: number, rare: true },
   { metric: 'time/iteration', format: seconds },
 ];
+
+/** Rows of a run without a completed iteration, so that its first metrics move nothing. */
+const expected = rows.flatMap(({ metric, rare }) => (rare ? [] : [{ metric, text: '–' }]));
 
 /**
  * Lists metrics without an overview chart. `live`: more iterations may follow. Imported runs may have none
@@ -45,11 +51,9 @@ export function LatestIteration({ series, live }: { series: SeriesSource; live: 
   return (
     <section className="panel latest" aria-labelledby={title}>
       <h3 id={title}>Latest iteration</h3>
-      {measured.length === 0 && (
-        <p className="faint">{live ? 'No completed iteration yet.' : 'Not measured in this run.'}</p>
-      )}
+      {measured.length === 0 && !live && <p className="faint">Not measured in this run.</p>}
       <dl>
-        {measured.map(({ metric, text }) => (
+        {(measured.length === 0 && live ? expected : measured).map(({ metric, text }) => (
           <div key={metric} className="latest-row" title={metric}>
             <dt>{metricTitle(metric)}</dt>
             <dd>{text}</dd>

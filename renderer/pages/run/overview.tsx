@@ -17,7 +17,7 @@ import { RecentEvents } from './recent-events.tsx';
 import { RunNotices } from './run-notices.tsx';
 
 /** Height of the boards in CSS pixels, so that the panel is as high as the charts beside it. */
-const wallHeight = 430;
+const wallHeight = 410;
 
 /** Shows the state of a run in one screen: problems, result, verdict of the Echo Trap monitor, main charts and boards. */
 export function Overview({ run }: { run: RunSummary }) {

@@ -18,8 +18,8 @@ export function RecentEvents() {
       <h2 id={title}>
         Recent events <a href={formatRoute({ page: 'run', runId, tab: 'log' })}>Open log</a>
       </h2>
-      {newest.length === 0 && <p className="faint">No events yet.</p>}
       <ul>
+        {newest.length === 0 && <li className="faint">No events yet.</li>}
         {newest.map(({ seq, time, level, message }) => (
           <li key={seq} data-level={level}>
             <time className="faint" dateTime={new Date(time).toISOString()}>

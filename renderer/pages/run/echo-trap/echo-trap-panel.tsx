@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
 import type { EchoTrap, RunSummary } from '../../../../core/contract/contract.ts';
+import { isLive } from '../../../../core/contract/run-facts.ts';
 import { endedCollapsed } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { inOrder } from '../../../components/in-order.ts';
@@ -23,7 +24,7 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
   const alerts = trapAlerts(useRun((state) => state.alerts));
   const body = useId();
   const [open, setOpen] = useState(false);
-  if (!trap) return run.task === 'reinforce' && run.startedAt !== null ? <NoVerdict /> : null;
+  if (!trap) return run.task === 'reinforce' && (run.startedAt !== null || mayStart(run)) ? <NoVerdict /> : null;
   const verdict = verdictOf(run, trap);
   const measured = isMeasured(verdict, trap);
   const { word, tone } = stateLabels[verdict.state];
@@ -69,6 +70,9 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
 /** Returns whether the verdict rests on data. Imported runs may have metrics that no detector uses. Success alone shows a collapse only afterwards. */
 const isMeasured = ({ state }: Verdict, { indicators }: EchoTrap) =>
   state !== 'healthy' || indicators.some((indicator) => indicator.name !== 'success' && indicator.state !== 'unknown');
+
+/** Returns whether a run that has not started may still do so. */
+const mayStart = ({ status }: RunSummary) => isLive(status) || status === 'created' || status === 'queued';
 
 /** Reserves the place of the verdict until the monitor has data. */
 const NoVerdict = () => (

@@ -51,17 +51,19 @@ function Indicator({ indicator, signals }: { indicator: TrapIndicator; signals: 
   );
 }
 
-/** Shows the indicators in one line, as shapes with a text alternative. */
+/** Shows the indicators in one line: how many are active, and a shape for each. */
 export function IndicatorRow({ indicators }: { indicators: readonly TrapIndicator[] }) {
-  const text = indicators
-    .map(({ name, state }) => `${indicatorLabels[name].name} ${indicatorStateLabels[state]}`)
-    .join(', ');
+  const textOf = ({ name, state }: TrapIndicator) => `${indicatorLabels[name].name} ${indicatorStateLabels[state]}`;
+  const active = indicators.filter(({ state }) => state === 'on').length;
   return (
-    <span className={styles.row} title={text}>
-      <span className="visually-hidden">{text}</span>
-      {indicators.map(({ name, state }) => (
-        <span key={name} data-state={state} aria-hidden="true">
-          <Dot state={state} />
+    <span className={styles.row}>
+      <span className="visually-hidden">{indicators.map(textOf).join(', ')}</span>
+      <span className={`${styles.count} small`} aria-hidden="true">
+        {active} of {indicators.length} indicators active
+      </span>
+      {indicators.map((indicator) => (
+        <span key={indicator.name} data-state={indicator.state} title={textOf(indicator)} aria-hidden="true">
+          <Dot state={indicator.state} />
         </span>
       ))}
     </span>
