@@ -6,6 +6,7 @@ export const exportFormat = z.enum([
   'csv',
   'jsonl',
   'parquet',
+  'traces',
   'tensorboard',
   'hugging-face',
   'markdown',

@@ -53,6 +53,7 @@ const titles: Record<ExportFormat, string> = {
   csv: 'CSV',
   jsonl: 'JSON lines',
   parquet: 'Parquet',
+  traces: 'traces',
   tensorboard: 'TensorBoard events',
   'hugging-face': 'a Hugging Face folder',
   markdown: 'Markdown',

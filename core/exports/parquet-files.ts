@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { type BasicType, fileWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer';
 import { type Episode, episode } from '../run-directory/episode.ts';
 import { trainSplit } from '../run-directory/names.ts';
-import { parseFrame, readIndex, readRollout } from '../run-directory/rollouts.ts';
 import { float16Array, float32Array } from '../run-directory/token-arrays.ts';
+import { episodesOf } from './episodes-of.ts';
 import type { RolloutEntry } from './record.ts';
 
 /** Rows per row group, which is kept in memory until it is written. */
@@ -151,24 +151,12 @@ export async function writeParquet(
   const tokens = new Table(join(target, names[1]!), tokenColumns, tokenRows);
   for (const [index, rollout] of rollouts.entries()) {
     progress(index, rollouts.length);
-    for await (const episode of episodesOf(folder, rollout)) {
-      episodes.add(episode);
-      for (const token of tokensOf(episode)) tokens.add(token);
+    for await (const played of episodesOf(episode, folder, rollout)) {
+      episodes.add(played);
+      for (const token of tokensOf(played)) tokens.add(token);
     }
   }
   episodes.finish();
   tokens.finish();
   return names;
-}
-
-/** Yields the episodes of a rollout file. */
-async function* episodesOf(folder: string, paths: RolloutEntry): AsyncGenerator<Episode> {
-  const read = async () => [await readIndex(folder, paths), await readRollout(folder, paths)] as const;
-  const rollout = await read().catch((error) => {
-    if (error.code === 'rollout_missing') return null;
-    throw error;
-  });
-  if (!rollout) return;
-  const [index, bytes] = rollout;
-  for (const entry of index) yield parseFrame(episode, paths, bytes, entry);
 }

@@ -20,6 +20,7 @@ import { writeParquet } from './parquet-files.ts';
 import { type RunRecord, readRecord } from './record.ts';
 import { latexTable, markdownTable, runTable } from './tables.ts';
 import { EventFile } from './tensorboard.ts';
+import { traceLines } from './traces.ts';
 
 /** Input of the export thread. */
 export interface ExportJob {
@@ -57,6 +58,11 @@ const writers: Record<ExportFormat, Writer> = {
   ],
   parquet: (job, record, progress) =>
     writeParquet(job.folder, nonEmpty(job, record.rollouts, 'episodes'), job.target, progress),
+  traces: async (job, record, progress) => {
+    const rollouts = nonEmpty(job, record.rollouts, 'episodes');
+    const { name } = originOf(configOf(job), job);
+    return [await writeText(job, 'traces', 'jsonl', traceLines(job.folder, rollouts, name, progress))];
+  },
   tensorboard: async (job, record) => {
     const points = nonEmpty(job, record.points, 'metrics');
     const file = new EventFile(job.target, points[0]!.time);
@@ -86,7 +92,7 @@ async function writeText(
   { target, summary }: ExportJob,
   what: string,
   extension: string,
-  pieces: Iterable<string>,
+  pieces: Iterable<string> | AsyncIterable<string>,
 ): Promise<string> {
   const name = exportFileName(summary.name, what, extension);
   await pipeline(Readable.from(pieces), createWriteStream(join(target, name)));

@@ -46,6 +46,11 @@ export const formatGroups: readonly FormatGroup[] = [
         title: 'Parquet',
         text: 'Two tables: episodes with their conversations, and every sampled token with its log-probability, entropy, advantage and value.',
       },
+      {
+        format: 'traces',
+        title: 'Traces',
+        text: "One JSON line per episode in the format of verifiers' traces: messages with exact token ids, log-probabilities and advantages.",
+      },
     ],
   },
   {

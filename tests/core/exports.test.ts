@@ -17,14 +17,32 @@ import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
 import { exportRun } from '../../core/host/commands/export.ts';
 import type { Core } from '../../core/index.ts';
 import { findPreset } from '../../core/presets/presets.ts';
-import { readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
-import { float32Array } from '../../core/run-directory/token-arrays.ts';
+import { readEpisode, readEpisodes, readRawEpisode } from '../../core/run-directory/rollouts.ts';
+import { float16Array, float32Array, int32Array } from '../../core/run-directory/token-arrays.ts';
 import { releaseRuns } from '../release-runs.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { rawRequest } from './fixtures/raw-request.ts';
 import { readEvents } from './fixtures/tensorboard.ts';
-import { collectNotices, World } from './fixtures/world.ts';
+import { collectNotices, root, World } from './fixtures/world.ts';
+
+interface TraceNode {
+  message: unknown;
+  sampled: boolean;
+  token_ids: number[];
+  mask: boolean[];
+  logprobs: number[];
+  advantages?: number[] | null;
+}
+
+interface RawEpisode {
+  steps: {
+    context_ids: string;
+    response: string;
+    state: string;
+    tokens: { ids: string; logprobs: string; advantages?: string };
+  }[];
+}
 
 /** A run of the real trainer with episodes, evaluations and a checkpoint. */
 const realRun = join(releaseRuns, 'sokoban');
@@ -35,7 +53,10 @@ describe('exports of a run', { timeout: 120_000 }, () => {
   let core: Core;
   beforeAll(async () => {
     world = new World();
-    cpSync(realRun, join(world.home, 'runs', runId), { recursive: true });
+    const folder = join(world.home, 'runs', runId);
+    cpSync(realRun, folder, { recursive: true });
+    // The fixture has no tokenizer, to be small.
+    cpSync(join(root, 'resources/starter/tokenizer.json'), join(folder, 'checkpoints/000002/tokenizer.json'));
     world.run('new-run');
     core = await world.core();
   });
@@ -102,6 +123,52 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(own.map(({ logprob }) => logprob)).toEqual(float32Array(original.steps[0]!.tokens.logprobs));
     expect(own.map(({ position }) => position)).toEqual(own.map((_, index) => index));
     expect(episodes.filter(({ split }) => split !== 'train').every((each) => !each.trained_on)).toBe(true);
+  });
+
+  test('traces contain the exact tokens of every episode, by message', async () => {
+    const { names, read } = await make('traces');
+    const traces = read(names[0]!)
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const episodes = await rows((await make('parquet')).read('episodes.parquet'));
+    expect(traces.map(({ id }) => id)).toEqual(episodes.map(({ id }) => id));
+    const paths = { file: 'rollouts/000001-train.jsonl.zst', index: 'rollouts/000001-train.index.json' };
+    const summaries = await readEpisodes(realRun, paths);
+    const { id } = summaries.find(({ turns, kept }) => turns > 1 && kept)!;
+    const trace = traces.find((each) => each.id === id);
+    const original = (await readRawEpisode(realRun, paths, id)) as unknown as RawEpisode;
+    const ids = original.steps.flatMap(({ context_ids, tokens }) => [
+      ...int32Array(context_ids),
+      ...int32Array(tokens.ids),
+    ]);
+    expect(trace.nodes.flatMap(({ token_ids }: TraceNode) => token_ids)).toEqual(ids);
+    const sampled: TraceNode[] = trace.nodes.filter((node: TraceNode) => node.sampled);
+    expect(sampled).toHaveLength(original.steps.length);
+    for (const [turn, { response, state, tokens }] of original.steps.entries()) {
+      const node = sampled[turn]!;
+      expect(node.message).toEqual({ role: 'assistant', content: response });
+      expect(node.token_ids.filter((_, at) => node.mask[at])).toEqual(int32Array(tokens.ids));
+      expect(node.logprobs).toEqual(float32Array(tokens.logprobs));
+      expect(node.advantages).toEqual(float16Array(tokens.advantages!));
+      const { message, mask, is_content, parent } = trace.nodes[trace.nodes.indexOf(node) - 1];
+      expect(message).toEqual({ role: 'user', content: state });
+      expect(mask).not.toContain(true);
+      expect([is_content[0], is_content.at(-1), parent === null]).toEqual([false, false, turn === 0]);
+    }
+    const scores = Object.values<{ score: number }>(trace.rewards).map(({ score }) => score);
+    expect(scores.reduce((sum, each) => sum + each, 0)).toBeCloseTo(trace.metrics.reward);
+    expect(trace.calls.map(({ node }: { node: number }) => node)).toEqual(
+      sampled.map((node) => trace.nodes.indexOf(node)),
+    );
+    const evaluated = traces.find(({ info }) => info.split !== 'train');
+    expect(evaluated.nodes.at(-1).advantages).toBeNull();
+    expect(
+      traces
+        .filter(({ task }) => task.key === evaluated.task.key)
+        .every(({ task }) => task.hash === evaluated.task.hash),
+    ).toBe(true);
   });
 
   test('TensorBoard files contain the same values at the same steps', async () => {
