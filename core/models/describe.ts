@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ModelEntry } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import { deviceMemoryParts, totalBytes } from '../presets/device-memory.ts';
+import { deviceBytes } from '../presets/device-memory.ts';
 import { presets } from '../presets/presets.ts';
 import { publishedModels } from '../presets/published.ts';
 import { filesBytes } from '../run-directory/measure.ts';
@@ -72,7 +72,7 @@ async function architectureOf(folder: string): Promise<string | null> {
 function trainingBytes({ name, source }: ModelFolder, config: ModelConfig): number | null {
   if (source === 'starter') return null;
   const preset = presets.find(({ model }) => model?.name === name) ?? presets.find(({ model }) => model);
-  return preset ? totalBytes(deviceMemoryParts(preset.config, config)) : null;
+  return preset ? deviceBytes(preset.config, config) : null;
 }
 
 /** Returns the license from the front matter of the model card, otherwise of the published model. */

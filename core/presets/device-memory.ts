@@ -70,6 +70,13 @@ function tokenBytes(config: RunConfig, shape: ModelShape, width: number): number
   return shape.num_hidden_layers * kept + once + passing + 64;
 }
 
+/** Approximate memory use of the driver, which the trainer's plan does not contain. */
+const driverBytes = 2 ** 30;
+
+/** Returns the memory that a GPU needs for a run. Every part of the app shows this figure. */
+export const deviceBytes = (config: RunConfig, shape: ModelShape): number =>
+  driverBytes + totalBytes(deviceMemoryParts(config, shape));
+
 /** Returns the peak: rollout and update do not overlap. */
 export function totalBytes(parts: readonly MemoryPart[]): number {
   const sum = (lifetime: MemoryPart['lifetime']) =>

@@ -4,7 +4,7 @@ import { sokoban, sokobanChatPrompt } from '../environments/sokoban.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { type Algorithm, algorithms } from './algorithms.ts';
 import { baseConfig, describe, type Preset } from './base.ts';
-import { deviceMemoryParts, totalBytes } from './device-memory.ts';
+import { deviceBytes } from './device-memory.ts';
 import { type PublishedModel, publishedModels } from './published.ts';
 
 /** RAGEN's experiments with published language models (arXiv 2504.20073, section 4, and the default configuration) on one GPU. */
@@ -107,9 +107,6 @@ function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
   };
 }
 
-/** Approximate memory use of the driver. */
-const driverBytes = 2 ** 30;
-
 function expectation(model: PublishedModel, task: Task, algorithm: Algorithm): string {
   const paper = model === publishedModels[0] && algorithm.default ? task.paper : null;
   return paper ? `${paper} (paper)` : 'rising success, not measured yet';
@@ -127,7 +124,7 @@ function makePreset(model: PublishedModel, task: Task, algorithm: Algorithm): Pr
     id: config.preset,
     expects: expectation(model, task, algorithm),
     model: { name, title, repository, license },
-    deviceBytes: driverBytes + totalBytes(deviceMemoryParts(config, model.shape)),
+    deviceBytes: deviceBytes(config, model.shape),
     config,
   };
 }

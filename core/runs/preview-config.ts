@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { PromptPreview } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
-import { deviceMemoryParts, totalBytes } from '../presets/device-memory.ts';
+import { deviceBytes, deviceMemoryParts } from '../presets/device-memory.ts';
 import { inTitles } from '../presets/form.ts';
 import type { Preset } from '../presets/presets.ts';
 import { type ModelShape, publishedModels } from '../presets/published.ts';
@@ -59,12 +59,11 @@ async function gpuMemory(
   const { devices } = await trainer.devices();
   const gpus = devices.filter(({ id, available }) => available && id.startsWith('cuda'));
   const gpu = config.device.includes(':') ? gpus.find(({ id }) => id === config.device) : gpus[0];
-  const parts = deviceMemoryParts(config, shape);
   return {
     device: gpu?.id ?? config.device,
-    bytes: totalBytes(parts),
+    bytes: deviceBytes(config, shape),
     available: gpu?.memory_bytes ?? null,
-    parts,
+    parts: deviceMemoryParts(config, shape),
   };
 }
 

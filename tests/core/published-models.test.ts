@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Failure } from '../../core/contract/failure.ts';
 import { mayShareDevice } from '../../core/contract/run-facts.ts';
 import { inspectModel } from '../../core/models/inspect.ts';
-import { deviceMemoryParts, totalBytes } from '../../core/presets/device-memory.ts';
+import { deviceBytes, deviceMemoryParts, totalBytes } from '../../core/presets/device-memory.ts';
 import { downloadCommand, findPublishedModel, modelFolder } from '../../core/presets/find.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { parameterCount, publishedModel, publishedModels } from '../../core/presets/published.ts';
@@ -212,6 +212,9 @@ describe('presets of published models', () => {
     // Rollout and update share memory, so a larger cache costs nothing until it exceeds the update.
     expect(bytes({ rollout: { ...config.rollout, slots: 64 } })).toBe(bytes({}));
     for (const each of publishedPresets) expect(each.deviceBytes).toBeGreaterThan(5e9);
+    // The figures of the README, the card, the form and the list of models.
+    expect(Math.ceil(deviceBytes(base, small.shape) / 1e9)).toBe(27);
+    expect(findPreset(preset).deviceBytes).toBe(deviceBytes(base, small.shape));
   });
 });
 

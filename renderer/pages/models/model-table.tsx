@@ -4,7 +4,7 @@ import { bytes as sizeOf } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { Button } from '../../components/basics.tsx';
-import { gigabytes, number } from '../../components/format.ts';
+import { gigabytes, number, wholeGigabytes } from '../../components/format.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { modelSources, smallModel, trainFrom } from '../../components/train-from.ts';
 import { useAction } from '../../components/use-action.ts';
@@ -83,7 +83,7 @@ function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model:
     system?.devices.find(({ id, available }) => available && id.startsWith(kind))?.memory_bytes ?? 0;
   const gpu = memoryOf('cuda');
   const memory = gpu || memoryOf('cpu');
-  const needs = `about ${gigabytes(trainingBytes)}`;
+  const needs = `about ${wholeGigabytes(trainingBytes)}`;
   if (memory === 0) return `${needs} of memory`;
   const fits = trainingBytes <= memory;
   return (

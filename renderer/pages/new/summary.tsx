@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Output } from '../../../core/contract/contract.ts';
 import { Button, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { EstimatedTime } from '../../components/estimated-time.tsx';
-import { gigabytes } from '../../components/format.ts';
+import { gigabytes, wholeGigabytes } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { isDeviceInUse } from '../../components/run-facts.ts';
 import type { RunRequest, StartRun } from '../../components/start-run.tsx';
@@ -101,11 +101,12 @@ function Memory({ preview: { value, error } }: { preview: QueryResult<Output<'co
   if (!memory) return <span className="faint">{error || value ? 'not available yet' : '…'}</span>;
   const { bytes, available, device } = memory;
   const location = device === 'cpu' ? 'free on this machine' : `on ${device}`;
+  const needed = device === 'cpu' ? gigabytes(bytes) : `about ${wholeGigabytes(bytes)}`;
   const exceeds = available !== null && bytes > available;
   return (
     <>
       <span className={exceeds ? styles.wrong : undefined}>
-        {gigabytes(bytes)}
+        {needed}
         {available !== null && (
           <span className="faint">
             {' '}
@@ -120,7 +121,7 @@ function Memory({ preview: { value, error } }: { preview: QueryResult<Output<'co
           max={available}
           high={available * 0.9}
           value={Math.min(bytes, available)}
-          aria-label={`Memory: ${gigabytes(bytes)} of ${gigabytes(available)}`}
+          aria-label={`Memory: ${needed} of ${gigabytes(available)}`}
         />
       )}
     </>

@@ -2,7 +2,7 @@ import type { PresetCard as Card, Settings } from '../../../core/contract/contra
 import { formatRoute } from '../../base/routes.ts';
 import { Button } from '../../components/basics.tsx';
 import { EstimatedTime } from '../../components/estimated-time.tsx';
-import { gigabytes } from '../../components/format.ts';
+import { gigabytes, wholeGigabytes } from '../../components/format.ts';
 import { isTrap } from '../../components/preset-groups.ts';
 import type { StartRun } from '../../components/start-run.tsx';
 import { Illustration } from './illustration.tsx';
@@ -82,7 +82,7 @@ function MemoryNeed({ bytes, available }: { bytes: number; available: number | n
   const tooSmall = available !== null && available < bytes;
   return (
     <p className={styles.need} data-small={tooSmall || undefined}>
-      <span className="faint">Needs</span> about {Math.ceil(bytes / 1e9)} GB of GPU memory
+      <span className="faint">Needs</span> about {wholeGigabytes(bytes)} of GPU memory
       {tooSmall && `; this GPU has ${gigabytes(available)}`}
     </p>
   );
