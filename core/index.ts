@@ -35,6 +35,7 @@ import { Sample } from './sample/sample.ts';
 import { Studies } from './studies/studies.ts';
 import { Gauges } from './system/gauges.ts';
 import { RecentLog } from './system/recent-log.ts';
+import { ConfirmedCommands } from './trainer/confirmed-commands.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
 
@@ -197,7 +198,7 @@ async function openFolder(options: CoreOptions, scratch: boolean) {
   const history = await openHistory(home, { thread: options.thread ?? true, log, scratch });
   if (history.locked) forgetHost(home);
   const notices = new Notices((error) => log(`A notice handler failed: ${messageOf(error)}`));
-  const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
+  const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources), new ConfirmedCommands(home));
   const watchdog = new Watchdog(options.clock);
   const liveness = new Liveness(trainer, home);
   const queueFile = new QueueFile(home);

@@ -5,6 +5,7 @@ import { followLinks, useRoute } from './base/router.ts';
 import { formatRoute, parseRoute } from './base/routes.ts';
 import { useScrollMemory } from './base/scroll-memory.ts';
 import { listenForCommands } from './commands/commands.ts';
+import { ConfirmCommand } from './dialogs/confirm-command.tsx';
 import { Dialogs } from './dialogs/dialogs.tsx';
 import { notifyOfAlarms } from './notifications/notifications.ts';
 import { Page } from './page.tsx';
@@ -45,6 +46,7 @@ export function App() {
         <DropTarget />
       </div>
       <Dialogs route={route} />
+      <ConfirmCommand />
     </CSPProvider>
   );
 }

@@ -7,6 +7,7 @@ import { ApiContext } from './api/context.ts';
 import { chooseTransport } from './api/transport.ts';
 import { App } from './app.tsx';
 import { startTheme } from './base/theme.ts';
+import { confirmingCommands } from './stores/consent-store.ts';
 import 'uplot/dist/uPlot.min.css';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -22,7 +23,7 @@ import './styles/conversation.css';
 import './styles/replay.css';
 
 startTheme();
-const api = connect(chooseTransport());
+const api = confirmingCommands(connect(chooseTransport()));
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -71,7 +71,8 @@ export function createClient(channel: Channel): Client {
         ? remote.call(name, input)
         : remote.call(name, input, taskId))) as CallResult<P>;
       if (result.ok) return result.value;
-      throw new Failure(result.error.code, result.error.message, result.error.hint);
+      const { code, message, hint, unconfirmed } = result.error;
+      throw new Failure(code, message, hint, unconfirmed);
     },
     on(name, handler, runId) {
       const topic = { name, runId };

@@ -32,6 +32,7 @@ import {
   modelState,
   newRunMarks,
   noteText,
+  ownCommand,
   runCommand,
   runId,
   runMarks,
@@ -96,6 +97,8 @@ export const procedures = {
   'system.info': { input: empty, output: systemInfo },
   /** Throws `trainer_missing`. */
   'trainer.require': { input: empty, output: empty },
+  /** Lets environments run a command, after the user has read it. Until then, starting a run with it throws `command_not_confirmed`. */
+  'commands.confirm': { changes, input: ownCommand, output: empty },
   /** Rebuilds the run history from the run folders, without interrupting other work. */
   'history.rebuild': { changes, input: empty, output: rebuildReport },
   'presets.list': { input: empty, output: z.array(presetCard) },

@@ -1,4 +1,4 @@
-import type { ApiError, RunStatus } from './contract.ts';
+import type { ApiError, OwnCommand, RunStatus } from './contract.ts';
 import { fileError } from './file-errors.ts';
 
 /** An error for users: a stable code, a message with the problem and its cause, and a hint with a solution. */
@@ -6,15 +6,19 @@ export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: string;
   readonly hint: string;
+  /** The command that the user has not confirmed. */
+  readonly unconfirmed: OwnCommand | undefined;
 
-  constructor(code: string, message: string, hint: string) {
+  constructor(code: string, message: string, hint: string, unconfirmed?: OwnCommand) {
     super(message);
     this.code = code;
     this.hint = hint;
+    this.unconfirmed = unconfirmed;
   }
 
   toApiError(): ApiError {
-    return { code: this.code, message: this.message, hint: this.hint };
+    const { code, message, hint, unconfirmed } = this;
+    return { code, message, hint, ...(unconfirmed && { unconfirmed }) };
   }
 }
 

@@ -33,7 +33,23 @@ export const phase = z.object({
 export type Phase = z.infer<typeof phase>;
 
 /** An error with a stable code, a message and a hint. */
-export const apiError = z.object({ code: z.string(), message: z.string(), hint: z.string() });
+/** The command of an environment that is a program of the user, and the folder in which it runs. */
+export const ownCommand = z.object({
+  command: z.string().min(1).max(4096),
+  directory: z
+    .string()
+    .regex(/^\/[^\n]*$/)
+    .max(256),
+});
+export type OwnCommand = z.infer<typeof ownCommand>;
+
+export const apiError = z.object({
+  code: z.string(),
+  message: z.string(),
+  hint: z.string(),
+  /** With the code `command_not_confirmed`: the command to confirm with `commands.confirm`. */
+  unconfirmed: ownCommand.optional(),
+});
 export type ApiError = z.infer<typeof apiError>;
 
 export const tagText = z

@@ -1,9 +1,10 @@
 import { bandit } from './bandit.ts';
 import type { Environment } from './environment.ts';
 import { frozenLake } from './frozen-lake.ts';
+import { processEnvironment } from './process.ts';
 import { sokoban } from './sokoban.ts';
 
-export const environments: readonly [Environment, ...Environment[]] = [frozenLake, bandit, sokoban];
+export const environments: readonly [Environment, ...Environment[]] = [frozenLake, bandit, sokoban, processEnvironment];
 
 /** Returns undefined for an unknown type. */
 export const findEnvironment = (type: string): Environment | undefined =>

@@ -22,7 +22,7 @@ export async function createAndLaunch(
   launch: Launch,
 ): Promise<string> {
   if (launch.start && !launch.queue) trainer.require();
-  const runId = await runs.create(newRun);
+  const runId = await runs.create(newRun, undefined, Boolean(launch.start || launch.queue));
   if (launch.queue) queue.add(runId);
   else if (launch.start) await runs.start(runId);
   return runId;

@@ -71,7 +71,7 @@ export class Runs {
 
   /**
    * Returns the configuration of a run that can be started or resumed. Throws `run_unknown`, `run_imported`, `run_completed`, `model_missing`,
-   * `run_not_resumable`, `config_unreadable`, `config_invalid` or `config_version_unsupported`.
+   * `run_not_resumable`, `command_not_confirmed`, `config_unreadable`, `config_invalid` or `config_version_unsupported`.
    */
   requireStartable(runId: string): RunConfig {
     const { task, status } = this.row(runId);
@@ -85,12 +85,16 @@ export class Runs {
     const config = validateConfig(this.configNow(runId));
     this.requireCheckpoint(runId, config);
     this.requireModel(runId, config);
+    this.parts.trainer.confirmed?.require(config);
     return config;
   }
 
-  /** See {@link createRun}. */
-  async create(newRun: NewRun, id?: string): Promise<string> {
-    const runId = await createRun(this.parts, newRun, id, (config) => inheritanceOf(this.parts, config));
+  /** See {@link createRun}. `starts`: also throws `command_not_confirmed`, before the run is created. */
+  async create(newRun: NewRun, id?: string, starts = false): Promise<string> {
+    const runId = await createRun(this.parts, newRun, id, (config) => {
+      if (starts) this.parts.trainer.confirmed?.require(config);
+      return inheritanceOf(this.parts, config);
+    });
     await this.parts.supervisor.add(runId);
     return runId;
   }

@@ -60,6 +60,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'history.ready': () => core.ready,
     'system.info': () => systemInfo(core),
     'trainer.require': () => core.trainer.require(),
+    'commands.confirm': (command) => core.trainer.confirmed?.confirm(command),
     'history.rebuild': () =>
       tasks.run({ kind: 'rebuild', runId: null, title: 'Rebuilding the run history', cancelable: true }, (control) =>
         core.supervisor.rebuild(control),

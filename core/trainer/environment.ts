@@ -33,9 +33,9 @@ export interface EnvironmentStart {
 /** An environment served by `starpo-trainer env`. */
 export class EnvironmentProcess extends LineProcess {
   /** `noise`: validation seed of the evaluation whose slips and payouts to use; undefined: the level's own. */
-  constructor(executable: string, type: string, config: object, noise: number | undefined) {
+  constructor(executable: string, type: string, config: object, noise: number | undefined, env = process.env) {
     const seed = noise === undefined ? [] : ['--noise', String(noise)];
-    super(executable, ['env', type, '--config', JSON.stringify(config), ...seed]);
+    super(executable, ['env', type, '--config', JSON.stringify(config), ...seed], env);
   }
 
   /** Starts the level of a seed. Throws `level_not_found` or `trainer_unusable`. */

@@ -26,8 +26,8 @@ export type TurnResult = z.infer<typeof turnAnswer>;
  */
 export class EpisodeProcess extends LineProcess {
   /** `label`: label of an environment of the run. */
-  constructor(executable: string, runFolder: string, checkpoint: number, label: string) {
-    super(executable, ['play', runFolder, '--checkpoint', String(checkpoint), '--on', label]);
+  constructor(executable: string, runFolder: string, checkpoint: number, label: string, env = process.env) {
+    super(executable, ['play', runFolder, '--checkpoint', String(checkpoint), '--on', label], env);
   }
 
   /** Starts an episode on the n-th validation level. Throws `level_not_found`, `context_too_small` or `trainer_unusable`. */

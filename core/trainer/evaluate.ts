@@ -31,10 +31,12 @@ export function launchEvaluation(
   folder: string,
   options: Record<string, string | number>,
   onProgress: (progress: EvaluationProgress) => void,
+  env = process.env,
 ): EvaluationProcess {
   const named = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn(executable, ['evaluate', folder, ...named, '--json'], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env,
   });
   let result: unknown;
   let canceled = false;

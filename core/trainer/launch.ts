@@ -23,12 +23,13 @@ export async function launchTrainer(
   executable: string,
   command: 'train' | 'warm-start',
   folder: string,
+  env: NodeJS.ProcessEnv,
 ): Promise<LaunchedTrainer> {
   const logPath = join(folder, runFiles.log);
   const log = openForAppending(logPath);
   const logStart = fstatSync(log).size;
   try {
-    const child = spawn(executable, [command, folder], { detached: true, stdio: ['ignore', log, log] });
+    const child = spawn(executable, [command, folder], { detached: true, stdio: ['ignore', log, log], env });
     const ended = new Promise<{ status: number | null; error: Failure | null }>((resolve) => {
       child.once('exit', (status) => {
         resolve({ status, error: status === 0 ? null : parseTrainerError(textAfter(logPath, logStart)) });

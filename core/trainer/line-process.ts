@@ -24,8 +24,8 @@ export class LineProcess {
   private errors = '';
   private ended: Failure | null = null;
 
-  constructor(executable: string, args: readonly string[]) {
-    this.child = spawn(executable, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  constructor(executable: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+    this.child = spawn(executable, args, { stdio: ['pipe', 'pipe', 'pipe'], env });
     createInterface({ input: this.child.stdout }).on('line', (line) => this.pending.shift()?.resolve(line));
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.errors = (this.errors + text).slice(-errorLimit);

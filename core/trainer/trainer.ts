@@ -13,6 +13,7 @@ import { sentence } from '../contract/sentence.ts';
 import type { ModelShape } from '../presets/published.ts';
 import { askTrainer } from './ask.ts';
 import { readBuilding, refuseWhileBuilding, type TrainerBuilding } from './building.ts';
+import type { ConfirmedCommands } from './confirmed-commands.ts';
 import { EnvironmentProcess } from './environment.ts';
 import { EpisodeProcess } from './episode.ts';
 import { type EvaluationProcess, type EvaluationProgress, launchEvaluation } from './evaluate.ts';
@@ -74,9 +75,17 @@ const inSentences = ({ code, message, hint }: ApiError): ApiError => ({
 /** Client of the trainer executable. All methods may throw `trainer_missing` or `trainer_unusable`. */
 export class Trainer {
   private readonly candidates: readonly string[];
+  /** Commands that the trainer may start as environments; null: none. */
+  readonly confirmed: ConfirmedCommands | null;
 
-  constructor(candidates: readonly string[]) {
+  constructor(candidates: readonly string[], confirmed: ConfirmedCommands | null = null) {
     this.candidates = candidates;
+    this.confirmed = confirmed;
+  }
+
+  /** The environment variables of a trainer that may start confirmed commands. */
+  private get variables(): NodeJS.ProcessEnv {
+    return { ...process.env, STARPO_CONFIRMED_COMMANDS: this.confirmed?.digests().join(',') ?? '' };
   }
 
   /** Path of the executable, or the first candidate if none exists. */
@@ -126,7 +135,9 @@ export class Trainer {
   /** Returns the first prompts of a configuration and the memory plan of a CPU (docs/formats/preview.md). Throws the trainer's error about it or its model folder. */
   async preview(config: unknown, levels: number): Promise<Preview> {
     const args = ['preview', '-', '--levels', String(levels)];
-    const { prompts, memory } = preview.parse(await askTrainer(this.find(), args, JSON.stringify(config)));
+    const { prompts, memory } = preview.parse(
+      await askTrainer(this.find(), args, JSON.stringify(config), this.variables),
+    );
     return { prompts, memory: { ...memory, problem: memory.problem && inSentences(memory.problem) } };
   }
 
@@ -141,17 +152,17 @@ export class Trainer {
   }
 
   launch(task: 'reinforce' | 'warm_start', folder: string): Promise<LaunchedTrainer> {
-    return launchTrainer(this.find(), task === 'warm_start' ? 'warm-start' : 'train', folder);
+    return launchTrainer(this.find(), task === 'warm_start' ? 'warm-start' : 'train', folder, this.variables);
   }
 
   /** Starts an environment; see {@link EnvironmentProcess}. */
   environment(type: string, config: object, noise: number | undefined): EnvironmentProcess {
-    return new EnvironmentProcess(this.find(), type, config, noise);
+    return new EnvironmentProcess(this.find(), type, config, noise, this.variables);
   }
 
   /** Starts a process that plays episodes of a run; see {@link EpisodeProcess}. */
   play(runFolder: string, checkpoint: number, label: string): EpisodeProcess {
-    return new EpisodeProcess(this.find(), runFolder, checkpoint, label);
+    return new EpisodeProcess(this.find(), runFolder, checkpoint, label, this.variables);
   }
 
   evaluate(
@@ -159,6 +170,6 @@ export class Trainer {
     options: Record<string, string | number>,
     onProgress: (progress: EvaluationProgress) => void,
   ): EvaluationProcess {
-    return launchEvaluation(this.find(), folder, options, onProgress);
+    return launchEvaluation(this.find(), folder, options, onProgress, this.variables);
   }
 }

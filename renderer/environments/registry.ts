@@ -1,10 +1,11 @@
 import { bandit } from './bandit/bandit.tsx';
 import type { EnvironmentView } from './environment.ts';
 import { frozenLake } from './frozen-lake/frozen-lake.tsx';
+import { processEnvironment } from './process/process.tsx';
 import { sokoban } from './sokoban/sokoban.tsx';
 import { unknownEnvironment } from './unknown.tsx';
 
-const environments: readonly EnvironmentView[] = [frozenLake, sokoban, bandit];
+const environments: readonly EnvironmentView[] = [frozenLake, sokoban, bandit, processEnvironment];
 
 /** Returns the view of an environment. Unknown ones are drawn as text. */
 export const environmentOf = (type: string): EnvironmentView =>

@@ -2,6 +2,7 @@ import { dataFolder } from '../../base/home.ts';
 import { type Client, createClient } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
 import { unlessAborted } from '../cancelable.ts';
+import { confirmingCommands } from '../confirm-command.ts';
 import { resolveRun } from '../run-reference.ts';
 import { Studio, type StudioOptions } from '../studio.ts';
 
@@ -49,7 +50,7 @@ export async function withClient<T>(
   return withStudio({ home }, async (studio) =>
     repeatable
       ? acrossHosts(studio, onceIndexed)
-      : onceIndexed(createClient(await unlessAborted(signal, studio.open()))),
+      : onceIndexed(confirmingCommands(createClient(await unlessAborted(signal, studio.open())))),
   );
 }
 
@@ -65,7 +66,7 @@ export const withRun = <T>(
 export async function onHost<T>(studio: Studio, use: (client: Client) => Promise<T>): Promise<T> {
   const channel = await studio.open();
   try {
-    return await use(createClient(channel));
+    return await use(confirmingCommands(createClient(channel)));
   } finally {
     channel.close();
   }

@@ -4,6 +4,7 @@ import { evaluationName, noteText, procedures, runName, tagText } from '../../co
 import { parseSettings, type Setting } from '../../run-config/settings.ts';
 import { check } from '../commands/check.ts';
 import { pauseRun, stopRun } from '../commands/control.ts';
+import { allowCommand } from '../commands/env.ts';
 import { type EvaluateOptions, evaluate } from '../commands/evaluate.ts';
 import { newRun, resolveFolders, type SourceFlags, sourceOf } from '../commands/new.ts';
 import { listPresets } from '../commands/presets.ts';
@@ -148,6 +149,7 @@ export function addTrainingCommands(root: Command): void {
   );
   addQueueCommands(root);
   addSweepCommands(root);
+  addEnvironmentCommands(root);
 }
 
 type EvaluateFlags = Omit<EvaluateOptions, 'set' | 'json'> & { set?: string[]; json?: boolean };
@@ -199,6 +201,19 @@ function addQueueCommands(root: Command): void {
     '<position>',
     'position in the queue; 1 is next',
     numberBy(procedures['queue.move'].input.shape.position),
+  );
+}
+
+/** Adds the commands about environments that are programs of the user. */
+function addEnvironmentCommands(root: Command): void {
+  const env = root.command('env').description('manage environments that are programs of yours');
+  const directory = option('--directory <folder>', 'folder in which the command runs; default: the current one');
+  examples(
+    command(env, 'allow', 'let runs start a command', [directory], allowCommand).argument(
+      '<command>',
+      'shell command in quotes, as in run.json',
+    ),
+    "env allow 'python3 countdown.py' --directory examples/environments",
   );
 }
 

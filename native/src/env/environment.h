@@ -52,6 +52,11 @@ struct StepResult {
   }
 };
 
+// The purpose of an episode. Programs of the user may choose their levels by it.
+enum class Split { train, validation };
+
+class LateEnvironment;
+
 // A deterministic state machine: its state depends only on the arguments of reset and the actions since.
 class Environment {
  public:
@@ -85,11 +90,14 @@ class Environment {
   // Configuration keys that have no effect given the other keys, with the reason.
   virtual std::vector<std::pair<std::string, std::string>> idle_keys() const { return {}; }
 
+  // Returns this object if it may answer late; see env/late_environment.h.
+  virtual LateEnvironment* late() { return nullptr; }
+
   // Returns a demonstration for the current state, or nothing if the environment has none.
   virtual std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const { return std::nullopt; }
 };
 
-// Creates an environment. `type`: a registered name (frozen-lake, bandit, sokoban); `config_json`: all its
+// Creates an environment. `type`: a registered name (frozen-lake, bandit, sokoban, process); `config_json`: all its
 // configuration keys. Errors: config_invalid.
 std::unique_ptr<Environment> make_environment(const std::string& type, const std::string& config_json);
 

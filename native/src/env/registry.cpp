@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "env/bandit/bandit.h"
 #include "env/frozen_lake/frozen_lake.h"
+#include "env/process/process_environment.h"
 #include "env/sokoban/sokoban.h"
 #include "env/webshop/webshop.h"
 #include "fields/field_reader.h"
@@ -30,6 +31,7 @@ constexpr std::array kTypes{
                     FrozenLake::kStepFlags},
     EnvironmentType{"bandit", describe_config<BanditConfig>, make<Bandit, BanditConfig>, {}},
     EnvironmentType{"sokoban", describe_config<SokobanConfig>, make<Sokoban, SokobanConfig>, Sokoban::kStepFlags},
+    EnvironmentType{"process", describe_config<ProcessConfig>, make<ProcessEnvironment, ProcessConfig>, {}},
 };
 
 // Types that the command `env` serves, but that runs can't train yet.

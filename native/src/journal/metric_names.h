@@ -8,6 +8,7 @@
 namespace starpo::metric {
 
 inline constexpr std::string_view kRolloutSuccessRate = "rollout/success_rate";
+inline constexpr std::string_view kRolloutEnvironmentFailureRate = "rollout/environment_failure_rate";
 inline constexpr std::string_view kRolloutRewardMean = "rollout/reward_mean";
 inline constexpr std::string_view kRolloutRewardMaxInGroup = "rollout/reward_max_in_group";
 inline constexpr std::string_view kRolloutRewardStdInGroup = "rollout/reward_std_in_group";
@@ -104,6 +105,9 @@ struct Description {
 // Metrics of the `iteration` event, as users read them. Core's list and docs/formats/metrics.md are generated from it.
 inline constexpr std::array kIterationMetrics{
     Description{kRolloutSuccessRate, "share", "episodes that succeeded"},
+    Description{kRolloutEnvironmentFailureRate, "share",
+                "episodes in which an environment failed at least once; the other metrics exclude episodes that failed "
+                "twice; absent without environments of type `process`"},
     Description{kRolloutRewardMean, "reward", "mean episode score, including penalties"},
     Description{kRolloutRewardMaxInGroup, "reward", "best score in the group, averaged over groups"},
     Description{kRolloutRewardStdInGroup, "reward",

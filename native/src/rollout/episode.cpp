@@ -10,6 +10,7 @@ const char* name_of(EndReason ended) {
     case EndReason::max_turns: return "max_turns";
     case EndReason::max_actions: return "max_actions";
     case EndReason::context: return "context";
+    case EndReason::environment_failed: return "environment_failed";
   }
   return "";
 }

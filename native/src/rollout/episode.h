@@ -17,6 +17,7 @@ struct EpisodeSpec {
   int index_in_group;
   std::uint64_t seed;                // seed of the level
   std::optional<NoiseStream> noise;  // nullopt: the level's own random numbers, as in RAGEN
+  Split split = Split::train;
 };
 
 struct ExecutedAction {
@@ -47,11 +48,14 @@ struct Turn {
   std::vector<ExecutedAction> executed;
 };
 
-enum class EndReason { done, max_turns, max_actions, context };
+// environment_failed: the episode is void, neither trained on nor scored.
+enum class EndReason { done, max_turns, max_actions, context, environment_failed };
 const char* name_of(EndReason);
 
 struct Episode {
   EpisodeSpec spec;
+  int number = 0;                                 // position in the rollout, for its id
+  std::vector<std::string> failures;              // why the environment failed, in each attempt to play the episode
   std::string initial;                            // board, or the observation of an environment without one
   std::optional<double> log_random_success = {};  // level difficulty, if computed; see env/level_difficulty.h
   ResetInfo reset_info = {};
@@ -63,6 +67,8 @@ struct Episode {
   std::vector<RewardTerm> terms = {};
   bool success = false;
   EndReason ended = EndReason::done;
+
+  bool is_void() const { return ended == EndReason::environment_failed; }
 
   void add_term(const std::string& name, double value);
 

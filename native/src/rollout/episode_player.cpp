@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "env/action_name.h"
+#include "env/late_environment.h"
 #include "env/reference/python_number.h"
 #include "rollout/response_parser.h"
 
@@ -27,10 +28,28 @@ int count_think_tokens(const Tokenizer& tokenizer, const std::vector<std::int32_
 }  // namespace
 
 EpisodePlayer::EpisodePlayer(const EpisodeRules& rules, std::unique_ptr<Environment> environment,
-                             const EpisodeSpec& spec)
+                             const EpisodeSpec& spec, Waiting waiting)
     : rules_(rules), environment_(std::move(environment)) {
-  environment_->reset(spec.seed, spec.noise ? &*spec.noise : nullptr);
   episode_.spec = spec;
+  const NoiseStream* noise = spec.noise ? &*spec.noise : nullptr;
+  LateEnvironment* late = environment_->late();
+  if (!late) {
+    environment_->reset(spec.seed, noise);
+    open();
+    return;
+  }
+  late_ = late;
+  stage_ = Stage::starting;
+  late->start_reset(spec.seed, noise, spec.split);
+  if (waiting == Waiting::returns) return;
+  while (!late->ready()) late->wait(std::chrono::seconds(1));
+  late->finish_reset();
+  late_ = nullptr;
+  open();
+}
+
+void EpisodePlayer::open() {
+  stage_ = Stage::responding;
   episode_.reset_info = environment_->reset_info();
   episode_.single_step = environment_->is_single_step();
   episode_.action_names = environment_->actions();
@@ -87,12 +106,45 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
   turn.truncated = !response_end && static_cast<int>(turn.ids.size()) == response_limit_;
   if (!response_end && !turn.truncated) return {};
 
-  finish_turn();
+  parse_turn();
+  return act();
+}
+
+std::vector<std::int32_t> EpisodePlayer::advance() {
+  if (!waiting() || !late_->ready()) return {};
+  if (stage_ == Stage::acting) return act();
+  late_->finish_reset();
+  open();
+  return prompt();
+}
+
+// Executes the chosen actions, then ends the turn. Returns early while the environment has not answered.
+std::vector<std::int32_t> EpisodePlayer::act() {
+  for (; next_action_ < chosen_.size() && !environment_done_ && executed_ < rules_.environment.max_actions;
+       ++next_action_) {
+    const std::string& action = chosen_[next_action_];
+    if (!late_) {
+      record(action, environment_->step(action));
+      continue;
+    }
+    if (!step_started_) late_->start_step(action);
+    step_started_ = true;
+    if (!late_->ready()) {
+      stage_ = Stage::acting;
+      return {};
+    }
+    step_started_ = false;
+    record(action, late_->finish_step());
+  }
+  stage_ = Stage::responding;
+
+  const Turn& turn = episode_.turns.back();
+  episode_.score += turn.reward + turn.penalty;
   auto ended = end_reason();
   if (!ended) {
     const auto message =
         user_message(rules_.environment.prompt.next, "environments." + rules_.environment.label + ".prompt.next");
-    auto context = rules_.chat.next_turn(message, id != rules_.chat.turn_end());
+    auto context = rules_.chat.next_turn(message, turn.ids.back() != rules_.chat.turn_end());
     if (length_ + static_cast<int>(context.size()) + rules_.rollout.max_response_tokens <= rules_.rollout.context) {
       begin_turn(context);
       return context;
@@ -105,7 +157,7 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
   return {};
 }
 
-void EpisodePlayer::finish_turn() {
+void EpisodePlayer::parse_turn() {
   Turn& turn = episode_.turns.back();
   const bool has_end = rules_.chat.ends_response(turn.ids.back());
   turn.response = rules_.chat.forced_prefix() +
@@ -118,36 +170,35 @@ void EpisodePlayer::finish_turn() {
   turn.answer = std::move(parsed.answer);
   turn.actions = std::move(parsed.actions);
   if (environment_->actions().empty() && turn.answer && !turn.answer->empty()) turn.actions = {*turn.answer};
-  execute(turn);
-  episode_.score += turn.reward + turn.penalty;
+  choose_actions(turn);
 }
 
 // RAGEN's rule: actions run in order until the episode ends or the action budget is used
 // up. Actions beyond the turn's limit are ignored and unknown names are dropped. A turn with dropped or missing actions
 // gets the format penalty once.
-void EpisodePlayer::execute(Turn& turn) {
+void EpisodePlayer::choose_actions(Turn& turn) {
   const auto names = environment_->actions();
   const auto limit = std::min<std::size_t>(turn.actions.size(), rules_.environment.max_actions_per_turn);
-  std::vector<std::string> valid;
+  chosen_.clear();
+  next_action_ = 0;
   for (std::size_t i = 0; i < limit; ++i)
-    if (names.empty() || find_action(turn.actions[i], names)) valid.push_back(turn.actions[i]);
-  turn.action_valid = !valid.empty() && valid.size() == limit;
+    if (names.empty() || find_action(turn.actions[i], names)) chosen_.push_back(turn.actions[i]);
+  turn.action_valid = !chosen_.empty() && chosen_.size() == limit;
   if (!turn.action_valid) {
     turn.penalty = rules_.reward.format_penalty;
     episode_.add_term("format", turn.penalty);
   }
+}
 
-  for (const auto& action : valid) {
-    if (environment_done_ || executed_ >= rules_.environment.max_actions) break;
-    const StepResult step = environment_->step(action);
-    ++executed_;
-    environment_done_ = step.done;
-    turn.reward += step.reward;
-    turn.reward_is_integer &= step.reward_is_integer;
-    for (const RewardTerm& term : step.terms) episode_.add_term(term.name, term.value);
-    turn.executed.push_back({action, step.reward, environment_->board().value_or(environment_->observation()),
-                             step.effective, step.valid, step.done, step.success, step.flags});
-  }
+void EpisodePlayer::record(const std::string& action, const StepResult& step) {
+  Turn& turn = episode_.turns.back();
+  ++executed_;
+  environment_done_ = step.done;
+  turn.reward += step.reward;
+  turn.reward_is_integer &= step.reward_is_integer;
+  for (const RewardTerm& term : step.terms) episode_.add_term(term.name, term.value);
+  turn.executed.push_back({action, step.reward, environment_->board().value_or(environment_->observation()),
+                           step.effective, step.valid, step.done, step.success, step.flags});
 }
 
 std::optional<EndReason> EpisodePlayer::end_reason() const {

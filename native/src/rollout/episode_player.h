@@ -32,15 +32,26 @@ struct EpisodeRules {
 // tokens, from the policy or a solver.
 class EpisodePlayer {
  public:
+  // What to do while a late environment has not answered.
+  enum class Waiting { blocks, returns };
+
   // Resets the environment to the spec's level. Errors: config_invalid (unknown placeholder in a template),
-  // context_too_small (prompt and one response do not fit).
-  EpisodePlayer(const EpisodeRules&, std::unique_ptr<Environment>, const EpisodeSpec&);
+  // context_too_small (prompt and one response do not fit), EnvironmentFailure.
+  EpisodePlayer(const EpisodeRules&, std::unique_ptr<Environment>, const EpisodeSpec&, Waiting = Waiting::blocks);
+
+  // Whether the environment has not answered; only with Waiting::returns. Then no token can be chosen.
+  bool waiting() const { return stage_ != Stage::responding; }
+  // Continues if the environment has answered. Returns the ids to append before the next choice: the prompt after the
+  // reset, and as accept() does later. Errors: as for the constructor.
+  std::vector<std::int32_t> advance();
+  // The environment, if it may answer late.
+  LateEnvironment* late() { return late_; }
 
   // Returns the prompt ids.
   const std::vector<std::int32_t>& prompt() const { return episode_.turns.front().context_ids; }
 
   // Appends a chosen id with its log-probability and entropy. Returns the ids to append before the next choice: the
-  // context of the next turn after the end of a turn; empty within a turn and at the end of the episode.
+  // context of the next turn after the end of a turn; empty within a turn, at the end of the episode and while waiting.
   std::vector<std::int32_t> accept(std::int32_t id, float logprob, float entropy);
 
   bool finished() const { return finished_; }
@@ -52,13 +63,22 @@ class EpisodePlayer {
 
  private:
   void begin_turn(std::vector<std::int32_t> context_ids);
-  void finish_turn();
-  void execute(Turn&);
+  enum class Stage { starting, responding, acting };
+  void open();
+  void parse_turn();
+  void choose_actions(Turn&);
+  std::vector<std::int32_t> act();
+  void record(const std::string& action, const StepResult&);
   std::optional<EndReason> end_reason() const;
   std::string user_message(const std::string& text, const std::string& path) const;
 
   EpisodeRules rules_;
   std::unique_ptr<Environment> environment_;
+  LateEnvironment* late_ = nullptr;  // null if it blocks
+  Stage stage_ = Stage::responding;
+  std::vector<std::string> chosen_;  // valid actions of the turn
+  std::size_t next_action_ = 0;
+  bool step_started_ = false;
   Episode episode_;
   int executed_ = 0;
   int length_ = 0;

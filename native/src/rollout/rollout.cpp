@@ -1,9 +1,12 @@
 #include "rollout/rollout.h"
 
+#include <chrono>
 #include <cmath>
+#include <deque>
 #include <optional>
 
 #include "base/error.h"
+#include "env/late_environment.h"
 
 namespace starpo {
 namespace {
@@ -12,7 +15,11 @@ namespace {
 struct Slot {
   std::optional<EpisodePlayer> player;
   int episode = -1;
+  bool begun = false;  // the generator has its prompt
 };
+
+// Two environments of different programs can't be waited for together, so each waits at most this long.
+constexpr std::chrono::milliseconds kWait{10};
 
 // Assigns episodes to free slots and decodes all slots together until every episode has finished.
 class SlotScheduler {
@@ -22,27 +29,108 @@ class SlotScheduler {
         request_(request),
         draws_{request.random, request.iteration, request.sampling, request.rules.front().chat.stop_ids()},
         slots_(generator.slots()),
-        episodes_(request.episodes.size()) {}
+        episodes_(request.episodes.size()),
+        failures_(request.episodes.size()) {}
 
   std::vector<Episode> play() {
     generator_.reset();
     while (finished_ < static_cast<int>(episodes_.size())) {
       for (int slot = 0; slot < static_cast<int>(slots_.size()); ++slot)
-        if (!slots_[slot].player && next_ < static_cast<int>(episodes_.size())) assign(slot);
+        if (!slots_[slot].player && has_next()) assign(slot);
+      receive_answers();
       step();
       if (request_.progress) request_.progress(finished_);
+    }
+    for (std::size_t i = 0; i < episodes_.size(); ++i) {
+      episodes_[i].number = static_cast<int>(i);
+      episodes_[i].failures = std::move(failures_[i]);
     }
     return std::move(episodes_);
   }
 
  private:
+  bool has_next() const { return next_ < static_cast<int>(episodes_.size()) || !again_.empty(); }
+
   void assign(int slot) {
-    const EpisodeSpec& spec = request_.episodes[next_];
     Slot& state = slots_[slot];
-    state.episode = next_++;
-    state.player.emplace(request_.rules[spec.environment], request_.prototypes[spec.environment]->clone(), spec);
-    generator_.begin(slot, state.player->prompt(), shares_prompt(state.episode) ? spec.group : -1,
-                     static_cast<std::uint32_t>(state.episode));
+    state.begun = false;
+    if (next_ < static_cast<int>(episodes_.size())) {
+      state.episode = next_++;
+    } else {
+      state.episode = again_.front();
+      again_.pop_front();
+    }
+    const EpisodeSpec& spec = request_.episodes[state.episode];
+    unless_environment_fails(slot, [&] {
+      state.player.emplace(request_.rules[spec.environment], request_.prototypes[spec.environment]->clone(), spec,
+                           EpisodePlayer::Waiting::returns);
+      if (!state.player->waiting()) begin(slot);
+    });
+  }
+
+  void begin(int slot) {
+    Slot& state = slots_[slot];
+    // An episode that is played again draws other tokens.
+    const std::size_t draw =
+        static_cast<std::size_t>(state.episode) + (failures_[state.episode].empty() ? 0 : episodes_.size());
+    generator_.begin(slot, state.player->prompt(),
+                     shares_prompt(state.episode) ? request_.episodes[state.episode].group : -1,
+                     static_cast<std::uint32_t>(draw));
+    state.begun = true;
+  }
+
+  // Continues the episodes whose environments have answered. Blocks only if no slot can decode.
+  void receive_answers() {
+    bool decodes = false;
+    for (const Slot& state : slots_) decodes |= state.player && !state.player->waiting();
+    std::vector<bool> received(request_.rules.size());
+    for (int slot = 0; slot < static_cast<int>(slots_.size()); ++slot) {
+      Slot& state = slots_[slot];
+      if (!state.player || !state.player->waiting()) continue;
+      const int environment = request_.episodes[state.episode].environment;
+      if (!received[environment]) state.player->late()->wait(decodes ? std::chrono::milliseconds(0) : kWait);
+      received[environment] = true;
+      unless_environment_fails(slot, [&] { advance(slot); });
+    }
+  }
+
+  void advance(int slot) {
+    Slot& state = slots_[slot];
+    const auto context = state.player->advance();
+    if (!state.begun && !state.player->waiting()) return begin(slot);
+    if (!context.empty()) generator_.append(slot, context);
+    finish_if_ended(slot);
+  }
+
+  template <class Play>
+  void unless_environment_fails(int slot, const Play& play) {
+    try {
+      play();
+    } catch (const EnvironmentFailure& failure) {
+      void_episode(slot, failure.what());
+    }
+  }
+
+  // Plays the episode once more, or leaves it void.
+  void void_episode(int slot, const std::string& reason) {
+    Slot& state = slots_[slot];
+    state.player.reset();
+    if (state.begun) generator_.end(slot);
+    std::vector<std::string>& failures = failures_[state.episode];
+    failures.push_back(reason);
+    if (failures.size() == 1) {
+      again_.push_back(state.episode);
+      return;
+    }
+    Episode& episode = episodes_[state.episode];
+    episode.spec = request_.episodes[state.episode];
+    episode.ended = EndReason::environment_failed;
+    ++finished_;
+    if (++void_ * 2 > static_cast<int>(episodes_.size()))
+      throw Error("environment_failed",
+                  "the environment " + request_.rules[episode.spec.environment].environment.label +
+                      " failed in more than half of the episodes: " + reason,
+                  "fix the environment, then resume the run");
   }
 
   bool shares_prompt(int episode) const {
@@ -55,9 +143,14 @@ class SlotScheduler {
   void step() {
     requests_.clear();
     for (int slot = 0; slot < static_cast<int>(slots_.size()); ++slot)
-      if (slots_[slot].player) requests_.push_back({slot, slots_[slot].player->response_tokens_left()});
+      if (slots_[slot].player && !slots_[slot].player->waiting())
+        requests_.push_back({slot, slots_[slot].player->response_tokens_left()});
+    if (requests_.empty()) return;
     generator_.generate(requests_, draws_, choices_);
-    for (std::size_t i = 0; i < requests_.size(); ++i) accept(requests_[i].slot, choices_[i]);
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const int slot = requests_[i].slot;
+      unless_environment_fails(slot, [&] { accept(slot, choices_[i]); });
+    }
   }
 
   void accept(int slot, std::span<const Choice> choices) {
@@ -71,6 +164,11 @@ class SlotScheduler {
       const auto context = state.player->accept(choice.id, choice.logprob, choice.entropy);
       if (!context.empty()) generator_.append(slot, context);
     }
+    finish_if_ended(slot);
+  }
+
+  void finish_if_ended(int slot) {
+    Slot& state = slots_[slot];
     if (!state.player->finished()) return;
     episodes_[state.episode] = state.player->take();
     state.player.reset();
@@ -83,7 +181,10 @@ class SlotScheduler {
   DrawSettings draws_;
   std::vector<Slot> slots_;
   std::vector<Episode> episodes_;
+  std::vector<std::vector<std::string>> failures_;  // [episodes] reasons
+  std::deque<int> again_;                           // episodes whose environment failed once
   int next_ = 0;
+  int void_ = 0;
   int finished_ = 0;
 
   std::vector<ResponseRequest> requests_;

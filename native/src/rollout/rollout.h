@@ -29,8 +29,10 @@ struct RolloutRequest {
 };
 
 // Plays all episodes with one generator and without barriers: when a slot finishes a turn, it steps its environment and
-// continues; a free slot starts the next episode. Results do not depend on the assignment of slots. Errors:
-// non_finite_logprob, context_too_small, config_invalid.
+// continues; a free slot starts the next episode. A slot whose environment has not answered waits while
+// the others decode. An episode whose environment fails is played once more, with other draws on the same level, and is
+// void if that fails, too. Results do not depend on the assignment of slots. Errors: non_finite_logprob,
+// context_too_small, config_invalid, environment_failed (more than half of the episodes are void).
 std::vector<Episode> run_rollout(Generator&, const RolloutRequest&);
 
 }  // namespace starpo

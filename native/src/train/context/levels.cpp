@@ -48,7 +48,7 @@ std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteratio
 
 EpisodeSpec evaluation_episode(const RunConfig& config, int environment, int index) {
   const std::uint64_t seed = static_cast<std::uint64_t>(config.levels.validation_seed) + index;
-  EpisodeSpec episode{environment, index, 0, seed, std::nullopt};
+  EpisodeSpec episode{environment, index, 0, seed, std::nullopt, Split::validation};
   if (config.environments[environment].noise != Noise::reference)
     episode.noise = level_noise(config.levels.validation_seed, seed);
   return episode;

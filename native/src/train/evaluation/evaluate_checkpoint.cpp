@@ -18,6 +18,7 @@
 #include "train/context/trainer_state.h"
 #include "train/evaluation/evaluation.h"
 #include "train/evaluation/evaluation_files.h"
+#include "train/metrics/environment_failures.h"
 #include "train/metrics/rollout_metrics.h"
 #include "train/replica/engine_needs.h"
 
@@ -164,8 +165,10 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
   const auto start = std::chrono::steady_clock::now();
   const auto generator = player->policy->make_generator(evaluation_slots(config), config.rollout.context);
   progress(0, levels);
-  const auto episodes = play_evaluation({config, player->playground, *generator}, 0, plan.draw_index,
-                                        [&](int done) { progress(done, levels); });
+  auto episodes = play_evaluation({config, player->playground, *generator}, 0, plan.draw_index,
+                                  [&](int done) { progress(done, levels); });
+  const auto warnings = environment_failure_warnings(episodes, config);
+  remove_void(episodes);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
   Json result{{"version", 1},
@@ -180,6 +183,7 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
               {"temperature", config.evaluation.temperature},
               {"environment", Json::parse(plan.environment_json)},
               {"metrics", evaluation_metrics(episodes, environment.label)}};
+  if (!warnings.empty()) result["warnings"] = warnings;
   return write_evaluation_files(
       run_directory, plan.name, result.dump(2), checkpoint, environment.label, [&](RolloutWriter& writer) {
         write_evaluation(writer, episodes, checkpoint, environment, player->playground.tokenizer);

@@ -26,7 +26,7 @@ void write_evaluation(RolloutWriter& writer, std::span<const Episode> episodes, 
                       const EnvironmentConfig& environment, const Tokenizer& tokenizer) {
   for (std::size_t i = 0; i < episodes.size(); ++i) {
     const EpisodeRecord record{
-        episode_id(iteration, environment.label, static_cast<int>(i)), iteration, environment.label, true, {}, {}};
+        episode_id(iteration, environment.label, episodes[i].number), iteration, environment.label, true, {}, {}};
     writer.add(episode_json(episodes[i], record, environment, tokenizer),
                episode_summary(episodes[i], record, environment));
   }

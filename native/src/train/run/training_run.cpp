@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithm/statistics.h"
+#include "base/error.h"
 #include "journal/metric_names.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint/checkpoint.h"
@@ -14,6 +15,7 @@
 #include "train/evaluation/evaluation.h"
 #include "train/first_step/first_step_check.h"
 #include "train/first_step/first_step_probe.h"
+#include "train/metrics/environment_failures.h"
 #include "train/metrics/reasoning_metrics.h"
 #include "train/metrics/rollout_metrics.h"
 #include "train/update/estimate_advantages.h"
@@ -30,6 +32,7 @@ double peak_memory_bytes() {
 }
 
 constexpr auto kTrainingSplit = "train";
+constexpr auto kEnvironmentFailed = "environment_failed";
 
 // Training data of an episode, per sampled token.
 struct TrainedValues {
@@ -60,6 +63,7 @@ std::string TrainingRun::run_iterations() {
   const RunConfig& config = state_->config;
   // The first evaluation of a fork has the iteration of its checkpoint.
   control_.set_iteration(iteration_);
+  weights_iteration_ = iteration_;
   try {
     if (!resumed_) {
       evaluate();
@@ -83,6 +87,12 @@ std::string TrainingRun::run_iterations() {
     // The stop aborted a rollout, so the weights are those of the previous iteration.
     --iteration_;
     checkpoint();
+  } catch (const Error& error) {
+    if (error.code() != kEnvironmentFailed) throw;
+    iteration_ = weights_iteration_;
+    checkpoint();
+    checkpoints_.publish();
+    throw;
   }
   checkpoints_.publish();
   control_.finish();
@@ -160,6 +170,7 @@ TrainingRun::Iteration TrainingRun::reinforce() {
       journal_.phase("update", iteration_, done, total);
       control_.poll();
     });
+    weights_iteration_ = iteration_;
     metrics.merge(result.metrics);
     if (probe) trained.first_step = first_step_check(config, metrics, probe->measure());
   } catch (...) {
@@ -189,16 +200,26 @@ double TrainingRun::diagnose(std::span<const Episode> episodes, std::span<const 
   std::vector<Episode> probe;
   if (config.diagnostics.probe && config.rollout.think) {
     probe = play_probe(config, state_->playground, *state_->replica.generator, iteration_, [&](int) { progress(); });
+    discard_void_episodes(probe, "diagnostics of iteration " + std::to_string(iteration_));
     episodes = probe;
   }
   add_diagnostics(config, state_->replica, episodes, kept, metrics, progress);
   return at(metrics, metric::kTimeDiagnostics) = watch.seconds();
 }
 
+void TrainingRun::discard_void_episodes(std::vector<Episode>& episodes, const std::string& where) {
+  for (const auto& warning : environment_failure_warnings(episodes, state_->config))
+    journal_.warning(where + ": " + warning);
+  remove_void(episodes);
+}
+
 FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Metrics& metrics) {
   std::vector<ScoredGroup> groups;
   for (const auto group : groups_of(episodes)) groups.push_back({group.front().spec.environment, scores_of(group)});
-  const auto result = filter_groups(groups, state_->config.filter);
+  auto result = filter_groups(groups, state_->config.filter);
+  // Void episodes can leave one of a group, which can't be compared with others.
+  for (std::size_t group = 0; group < groups.size(); ++group)
+    if (groups[group].scores.size() == 1 && state_->config.rollout.group_size > 1) result.kept[group] = false;
   for (const auto& [environment, text] : result.warnings) {
     const std::string label =
         state_->config.environments.size() > 1 ? state_->config.environments[environment].label + ": " : "";
@@ -235,10 +256,14 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   control_.poll_abortable(write_last_checkpoint);
   auto episodes = run_rollout(*state_->replica.generator, request);
   const double seconds = watch.seconds();
+  Metrics failures;
+  add_environment_failures(episodes, state_->config, failures);
+  discard_void_episodes(episodes, "iteration " + std::to_string(iteration_));
   rate_level_difficulty(state_->config, state_->playground.prototypes, episodes);
 
   metrics = rollout_metrics(episodes, rollout.think);
   metrics.merge(rollout_metrics_by_environment(episodes, state_->config));
+  metrics.merge(failures);
   double tokens = 0;
   for (const Episode& episode : episodes) tokens += episode.sampled_tokens();
   at(metrics, metric::kTimeRollout) = seconds;
@@ -270,8 +295,10 @@ void TrainingRun::evaluate() {
         control_.poll();  // a stop does not abort an evaluation, since a checkpoint must include it
       };
       const int index = static_cast<int>(e);
-      const auto episodes = std::make_shared<const std::vector<Episode>>(
-          play_evaluation({state_->config, state_->playground, *state_->replica.generator}, index, index, progress));
+      auto played_episodes =
+          play_evaluation({state_->config, state_->playground, *state_->replica.generator}, index, index, progress);
+      discard_void_episodes(played_episodes, "evaluation at iteration " + std::to_string(iteration_));
+      const auto episodes = std::make_shared<const std::vector<Episode>>(std::move(played_episodes));
       const double seconds = watch.seconds();
       log_evaluation();
       writer_.start(
@@ -298,7 +325,7 @@ void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Epis
                 [this, iteration = iteration_, episodes = std::move(episodes),
                  trained = std::move(trained)](RolloutWriter& writer) {
                   for (std::size_t i = 0; i < episodes->size(); ++i) {
-                    const EpisodeRecord record{episode_id(iteration, kTrainingSplit, static_cast<int>(i)),
+                    const EpisodeRecord record{episode_id(iteration, kTrainingSplit, (*episodes)[i].number),
                                                iteration,
                                                kTrainingSplit,
                                                trained[i].kept,

@@ -55,6 +55,7 @@ class TrainingRun {
   bool first_step_due() const;
   std::vector<Episode> roll_out(Metrics&);
   double diagnose(std::span<const Episode>, std::span<const Sequence> kept, Metrics&);
+  void discard_void_episodes(std::vector<Episode>&, const std::string& where);
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();
@@ -67,6 +68,7 @@ class TrainingRun {
   std::unique_ptr<StorageBudget> budget_;
   std::unique_ptr<TrainerState> state_;
   int iteration_ = 0;
+  int weights_iteration_ = 0;  // of the policy's weights
   int checkpointed_ = -1;
   bool resumed_ = false;
   std::int64_t device_peak_bytes_ = 0;

@@ -1,0 +1,65 @@
+import type { Environment } from './environment.ts';
+import { actionFrames } from './frames.ts';
+import { chatSystem } from './prompt.ts';
+
+/** An environment that is a program of the user (docs/formats/process-environment.md). */
+export const processEnvironment: Environment = {
+  type: 'process',
+  words: {
+    title: 'Own program',
+    note: 'Command and time limits',
+    fields: [
+      {
+        path: 'command',
+        title: 'Command',
+        help: 'Shell command that starts the program. You confirm it before it runs for the first time.',
+      },
+      { path: 'directory', title: 'Folder', help: 'Folder in which the command runs. An absolute path.' },
+      { path: 'processes', title: 'Processes', help: 'Maximum number of processes that play episodes at once.' },
+      {
+        path: 'episodes_per_process',
+        title: 'Episodes per process',
+        help: 'Maximum number of episodes that one process plays at once. The program may support fewer.',
+      },
+      {
+        path: 'start_seconds',
+        title: 'Start limit',
+        unit: 's',
+        help: 'Time limit from the start of a process until it is ready.',
+      },
+      {
+        path: 'answer_seconds',
+        title: 'Answer limit',
+        unit: 's',
+        help: 'Time limit per reset and step. An episode that exceeds it is void, and played again once.',
+      },
+    ],
+  },
+  actions: () => null,
+  preset: {
+    label: 'program',
+    type: 'process',
+    config: {
+      command: 'python3 environment.py',
+      directory: '/',
+      processes: 4,
+      episodes_per_process: 64,
+      start_seconds: 60,
+      answer_seconds: 30,
+    },
+    share: 1,
+    validate: true,
+    noise: 'shared',
+    max_turns: 5,
+    max_actions_per_turn: 1,
+    max_actions: 5,
+    prompt: { system: '', first: '{state}', next: '{state}' },
+  },
+  chatPrompt: {
+    system: chatSystem,
+    first:
+      '{state}\n\nThink in at most 100 words, then give one action, and write nothing else:\n<think>your thoughts</think><answer>your action</answer>',
+    next: "That turn's reward: {reward}\n\n{state}",
+  },
+  frames: actionFrames,
+};

@@ -1,0 +1,118 @@
+#include "env/process/messages.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+namespace starpo {
+namespace {
+
+using Json = nlohmann::json;
+
+[[noreturn]] void fail(const std::string& problem, const Json& message) {
+  throw EnvironmentFailure("it wrote a message in which " + problem + ": " +
+                           excerpt(message.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
+void check_keys(const Json& message, std::initializer_list<std::string_view> known) {
+  for (const auto& [key, value] : message.items())
+    if (std::ranges::find(known, key) == known.end()) fail("the key " + excerpt(key) + " is unknown", message);
+}
+
+std::string read_text(const Json& message, const char* key) {
+  const auto found = message.find(key);
+  if (found == message.end() || !found->is_string()) fail(std::string(key) + " is not a string", message);
+  return found->get<std::string>();
+}
+
+std::optional<bool> read_flag(const Json& message, const char* key) {
+  const auto found = message.find(key);
+  if (found == message.end()) return std::nullopt;
+  if (!found->is_boolean()) fail(std::string(key) + " is not true or false", message);
+  return found->get<bool>();
+}
+
+double read_finite(const Json& message, const Json& value, const std::string& name) {
+  if (!value.is_number() || !std::isfinite(value.get<double>())) fail(name + " is not a finite number", message);
+  return value.get<double>();
+}
+
+// Null and an absent key mean free text.
+std::optional<std::vector<std::string>> read_actions(const Json& message, const Json& parent) {
+  const auto found = parent.find("actions");
+  if (found == parent.end() || found->is_null()) return std::nullopt;
+  const bool valid = found->is_array() && !found->empty() && std::ranges::all_of(*found, [](const Json& name) {
+                       return name.is_string() && !name.get<std::string>().empty();
+                     });
+  if (!valid) fail("actions is neither a list of names nor null", message);
+  return found->get<std::vector<std::string>>();
+}
+
+ProgramState read_state(const Json& message) {
+  ProgramState state{read_text(message, "observation"), std::nullopt, read_actions(message, message)};
+  if (const auto board = message.find("board"); board != message.end() && !board->is_null())
+    state.board = read_text(message, "board");
+  return state;
+}
+
+}  // namespace
+
+ProgramHello parse_hello(const Json& message) {
+  const auto found = message.find("hello");
+  if (found == message.end() || !found->is_object()) fail("hello is missing", message);
+  check_keys(message, {"hello"});
+  check_keys(*found, {"version", "name", "actions", "episodes"});
+  const auto version = found->find("version");
+  if (version == found->end() || *version != kProcessProtocolVersion)
+    fail("hello.version is not " + std::to_string(kProcessProtocolVersion), message);
+  ProgramHello hello;
+  hello.name = read_text(*found, "name");
+  hello.actions = read_actions(message, *found).value_or(std::vector<std::string>{});
+  if (const auto episodes = found->find("episodes"); episodes != found->end()) {
+    if (!episodes->is_number_integer() || *episodes < 1 || *episodes > 4096)
+      fail("hello.episodes is not an integer from 1 to 4096", message);
+    hello.episodes = episodes->get<int>();
+  }
+  return hello;
+}
+
+ProgramState parse_reset_answer(const Json& message) {
+  check_keys(message, {"id", "observation", "board", "actions"});
+  return read_state(message);
+}
+
+ProgramStep parse_step_answer(const Json& message) {
+  check_keys(message,
+             {"id", "observation", "board", "actions", "reward", "terms", "done", "success", "valid", "effective"});
+  ProgramStep step{read_state(message), {}, read_flag(message, "effective")};
+  StepResult& result = step.result;
+  const auto reward = message.find("reward");
+  result.reward = read_finite(message, reward == message.end() ? Json() : *reward, "reward");
+  result.reward_is_integer = reward->is_number_integer();
+  const auto done = read_flag(message, "done");
+  if (!done) fail("done is missing", message);
+  result.done = *done;
+  result.success = read_flag(message, "success").value_or(false);
+  result.valid = read_flag(message, "valid").value_or(true);
+  if (const auto terms = message.find("terms"); terms != message.end()) {
+    if (!terms->is_object()) fail("terms is not an object", message);
+    double sum = 0;
+    for (const auto& [name, value] : terms->items()) {
+      result.terms.push_back({name, read_finite(message, value, "terms." + name)});
+      sum += result.terms.back().value;
+    }
+    if (std::abs(sum - result.reward) > 1e-6 * std::max(1.0, std::abs(sum)))
+      fail("the sum of terms is not the reward", message);
+  } else {
+    result.terms.push_back({"environment", result.reward});
+  }
+  return step;
+}
+
+std::string excerpt(std::string_view text) {
+  constexpr std::size_t limit = 200;
+  const std::string start(text.substr(0, limit));
+  return Json(start).dump(-1, ' ', true, Json::error_handler_t::replace) + (text.size() > limit ? " ..." : "");
+}
+
+}  // namespace starpo

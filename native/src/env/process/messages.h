@@ -1,0 +1,38 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "env/environment.h"
+#include "env/process/program_pool.h"
+
+// The messages of docs/formats/process-environment.md.
+namespace starpo {
+
+inline constexpr int kProcessProtocolVersion = 1;
+
+// What the model sees after a reset or a step.
+struct ProgramState {
+  std::string observation;
+  std::optional<std::string> board;
+  std::optional<std::vector<std::string>> actions;  // nullopt: those of hello
+};
+
+struct ProgramStep {
+  ProgramState state;
+  StepResult result;  // without `effective` unless the program reports it
+  std::optional<bool> effective;
+};
+
+// Parse a message of a program. Errors: EnvironmentFailure, with the key and the problem.
+ProgramHello parse_hello(const nlohmann::json&);
+ProgramState parse_reset_answer(const nlohmann::json&);
+ProgramStep parse_step_answer(const nlohmann::json&);
+
+// Returns the start of a text as a JSON string, for a message to the user.
+std::string excerpt(std::string_view text);
+
+}  // namespace starpo

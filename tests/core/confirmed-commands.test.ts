@@ -1,0 +1,98 @@
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Client } from '../../core/contract/client.ts';
+import { Failure } from '../../core/contract/failure.ts';
+import { visibleText } from '../../core/contract/visible-text.ts';
+import { processEnvironment } from '../../core/environments/process.ts';
+import { allowCommand } from '../../core/host/commands/env.ts';
+import { confirmingCommands } from '../../core/host/confirm-command.ts';
+import { baseConfig } from '../../core/presets/base.ts';
+import { ConfirmedCommands, commandDigest } from '../../core/trainer/confirmed-commands.ts';
+import { Trainer } from '../../core/trainer/trainer.ts';
+import { fakeTrainer, World } from './fixtures/world.ts';
+
+let world: World;
+beforeEach(() => {
+  world = new World();
+});
+afterEach(() => world.close());
+
+const own = { command: 'python3 maze.py', directory: '/work' };
+const configOf = (command: string) => ({
+  ...baseConfig,
+  start: { ...baseConfig.start, model: join(world.resources, 'starter') },
+  environments: [{ ...processEnvironment.preset, config: { ...processEnvironment.preset.config, ...own, command } }],
+});
+const refused = (command: string) =>
+  expect.objectContaining({ code: 'command_not_confirmed', unconfirmed: { ...own, command } });
+
+test('consent belongs to the data folder, covers one command in one folder, and is kept', async () => {
+  const commands = new ConfirmedCommands(world.home);
+  expect(() => commands.require(configOf(own.command))).toThrow(refused(own.command));
+  await allowCommand(own.command, { home: world.home, directory: own.directory });
+  commands.confirm(own);
+  commands.require(configOf(own.command));
+  expect(() => commands.require(configOf('python3 maze.py --hard'))).toThrow(refused('python3 maze.py --hard'));
+  expect(new ConfirmedCommands(world.home).digests()).toEqual([commandDigest(own)]);
+  expect(commandDigest({ ...own, directory: '/tmp' })).not.toBe(commandDigest(own));
+  const other = new World();
+  expect(new ConfirmedCommands(other.home).digests()).toEqual([]);
+});
+
+test('a changed or invalid file confirms nothing that was not confirmed', () => {
+  const commands = new ConfirmedCommands(world.home);
+  commands.confirm(own);
+  const path = join(world.home, 'commands.json');
+  const digest = commandDigest(own);
+  // The digest is computed again from the command, so it can't be claimed for another one.
+  writeFileSync(path, readFileSync(path, 'utf8').replace('maze.py', 'other.py'));
+  expect(commands.digests()).not.toContain(digest);
+  writeFileSync(path, '{"version":1,"commands":[{}]}');
+  expect(commands.digests()).toEqual([]);
+});
+
+test('a run with an unconfirmed command is neither created with start nor started, also after it was copied', async () => {
+  const core = await world.core();
+  const create = (start: boolean) => core.runs.create({ config: configOf(own.command) } as never, 'own-program', start);
+  await expect(create(true)).rejects.toThrow(refused(own.command));
+  expect(existsSync(join(world.home, 'runs/own-program'))).toBe(false);
+  await create(false);
+  await expect(core.runs.start('own-program')).rejects.toThrow(refused(own.command));
+  expect(() => core.queue.add('own-program')).toThrow(refused(own.command));
+
+  const other = new World();
+  cpSync(join(world.home, 'runs'), join(other.home, 'runs'), { recursive: true });
+  new ConfirmedCommands(world.home).confirm(own);
+  expect(core.runs.requireStartable('own-program').environments[0]?.type).toBe('process');
+  const elsewhere = await other.core();
+  await expect(elsewhere.runs.start('own-program')).rejects.toThrow(refused(own.command));
+  await other.close();
+});
+
+test('a client asks once, confirms and repeats the request; a refusal is the error', async () => {
+  const calls: string[] = [];
+  let confirmed = false;
+  const client = {
+    call: async (name: string) => {
+      calls.push(name);
+      if (name === 'commands.confirm') confirmed = true;
+      else if (!confirmed) throw new Failure('command_not_confirmed', 'It was not confirmed.', 'Confirm it.', own);
+      return {};
+    },
+  } as unknown as Client;
+  await expect(confirmingCommands(client, async () => false).call('runs.start', { runId: 'a' })).rejects.toThrow(
+    'It was not confirmed.',
+  );
+  expect(calls.splice(0)).toEqual(['runs.start']);
+  await confirmingCommands(client, async (asked) => asked === own).call('runs.start', { runId: 'a' });
+  expect(calls).toEqual(['runs.start', 'commands.confirm', 'runs.start']);
+});
+
+test('hidden characters of a command are visible in the question', () => {
+  expect(visibleText('ls \u202E; rm\u001b[2K\u200b -r\n~')).toBe('ls \\u{202e}; rm\\u{1b}[2K\\u{200b} -r\n~');
+});
+
+test('a trainer without a data folder may start no command', () => {
+  expect(new Trainer([fakeTrainer]).confirmed).toBeNull();
+});
