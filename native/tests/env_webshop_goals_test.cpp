@@ -108,6 +108,20 @@ TEST_CASE("the product of a goal with its options earns 1") {
   CHECK(purchase.reward().total == 2.0 / 4);
 }
 
+TEST_CASE("every goal of the synthetic catalogue can be fulfilled") {
+  for (const bool human_goals : {false, true}) {
+    const GoalList goals(Catalogue::open("synthetic:60:3", human_goals), human_goals, 0);
+    for (std::size_t i = 0; i < goals.size(); ++i) {
+      const Goal goal = goals.goal(i);
+      const Product product = goals.catalogue().product(goal.product);
+      ChosenOptions chosen;
+      for (const GoalOption& option : goal.options) chosen.emplace_back(option.name, option.value);
+      CHECK_MESSAGE(reward_purchase(product, goals.price(goal.product), chosen, product, goal).total == 1,
+                    goal.instruction);
+    }
+  }
+}
+
 TEST_CASE("the type of a purchase is scored by query, category and nouns of the title") {
   PurchaseCase purchase;
   const auto type = [&](std::vector<std::string> desired, std::vector<std::string> offered) {
