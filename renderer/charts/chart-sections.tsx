@@ -137,7 +137,7 @@ function Section({ group, openByDefault, marks, searched, subtitle, onExpand }: 
         </div>
       )}
       {open && !searched && constant.length > 0 && (
-        <button type="button" className={`${styles.constant} small`} aria-pressed={all} onClick={() => setAll(!all)}>
+        <button type="button" className={`${styles.constant} small`} onClick={() => setAll(!all)}>
           {all ? 'Hide' : 'Show'} {constant.length} constant {constant.length === 1 ? 'metric' : 'metrics'}
         </button>
       )}

@@ -25,7 +25,7 @@ export function Side({ title, file: { iteration, evaluation }, episodeId }: Side
     <section className={`panel ${styles.side} column`} aria-label={`${title}, checkpoint ${iteration}`}>
       <header>
         <h2>{title}</h2>
-        <span className="muted">checkpoint {iteration}</span>
+        <span className="muted small">checkpoint {iteration}</span>
         {replay && (
           <span className="tag" data-kind={replay.summary.success ? 'good' : 'bad'}>
             {replay.summary.success ? 'success' : 'failed'}
