@@ -125,6 +125,8 @@ export const procedures = {
       memoryPlan: memoryPlan.nullable(),
       /** Null before the first update, and for imported runs. */
       firstStepCheck: firstStepCheck.nullable(),
+      /** Panels of the run's own evaluations (docs/formats/panels.md); none for imported runs. */
+      panels: z.array(z.object({ label: z.string(), hash: z.string() })),
       /** Newest human success rate per environment. */
       humanSuccess: z.array(humanSuccess),
     }),

@@ -12,6 +12,7 @@ export const exportFormat = z.enum([
   'markdown',
   'latex',
   'methods',
+  'panels',
 ]);
 export type ExportFormat = z.infer<typeof exportFormat>;
 

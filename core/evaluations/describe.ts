@@ -1,4 +1,5 @@
 import type { Evaluation } from '../contract/contract.ts';
+import { panelOf } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
 import { type Evaluated, evaluationChanges } from './target.ts';
@@ -7,11 +8,13 @@ import { type Evaluated, evaluationChanges } from './target.ts';
 export function runningEvaluation(
   name: string,
   checkpoint: number,
-  { environment: { label, type }, levels, temperature, seed }: Evaluated,
+  { environment, levels, temperature, seed }: Evaluated,
   changes: string[],
 ): Evaluation {
+  const { label, type } = environment;
+  const panel = panelOf(environment, { seed, levels }).hash;
   return {
-    ...{ name, checkpoint, label, environment: type, levels, temperature, seed, changes },
+    ...{ name, checkpoint, label, environment: type, levels, temperature, seed, panel, changes },
     ...{ state: 'running', time: Date.now(), done: 0, etaSeconds: null, metrics: null, failure: null },
   };
 }

@@ -59,6 +59,7 @@ const titles: Record<ExportFormat, string> = {
   markdown: 'Markdown',
   latex: 'LaTeX',
   methods: 'a methods paragraph',
+  panels: 'evaluation panels',
 };
 
 /** Exports runs and sweeps to files, each in its own folder until deleted or expired. A thread writes exports of runs. */

@@ -3,6 +3,7 @@ import { findEnvironment } from '../environments/registry.ts';
 import { settingFacts } from '../facts/setting-facts.ts';
 import { typeTitle } from '../presets/environment-words.ts';
 import { advantageText } from '../run-config/estimators.ts';
+import { panelsOf, shortHash } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
@@ -138,7 +139,8 @@ function evaluationText(config: RunConfig): string {
   const { evaluation, environments } = config;
   if (!environments.some(({ validate }) => validate)) return '';
   const often = evaluation.every === 0 ? 'At the start and the end' : `Every ${evaluation.every} iterations`;
-  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)} at temperature ${evaluation.temperature}.`;
+  const panels = listed(panelsOf(config).map(({ label, hash }) => `${label} ${shortHash(hash)}`));
+  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)} (panel ${panels}) at temperature ${evaluation.temperature}.`;
 }
 
 function machineText({ precision, exactness }: RunConfig, started: RunRecord['started']): string {

@@ -2,6 +2,7 @@ import product from '../../package.json' with { type: 'json' };
 import type { RunSummary } from '../contract/contract.ts';
 import { knownWord } from '../contract/open-words.ts';
 import { typeTitle } from '../presets/environment-words.ts';
+import { type LabeledPanel, panelOf, panelsOf, shortHash } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
 import { markdownText, yamlText } from './escape.ts';
@@ -66,16 +67,17 @@ const upTo = ({ record: { points, started }, checkpoint }: CardFacts) => ({
 function results({ config, record: { points }, checkpoint, evaluations }: CardFacts): string {
   const at = points.find(({ iteration }) => iteration === checkpoint)?.values ?? {};
   const first = points[0]?.values ?? {};
+  const panels = panelsOf(config);
   const own = evaluatedLabels(at).map((label) => [
     typeTitle(label),
-    `${config.evaluation.levels}`,
+    `${config.evaluation.levels}${panelText(panels.find((each) => each.label === label))}`,
     `${config.evaluation.temperature}`,
     checkpoint === points[0]?.iteration ? '–' : successText(first, label),
     successText(at, label),
   ]);
-  const requested = evaluations.map(({ environment, levels, temperature, metrics }) => [
+  const requested = evaluations.map(({ environment, levels, seed, temperature, metrics }) => [
     `${typeTitle(environment.label)} (requested)`,
-    `${levels}`,
+    `${levels}${panelText(panelOf(environment, { seed, levels }))}`,
     `${temperature}`,
     '–',
     successText(metrics, environment.label),
@@ -87,6 +89,8 @@ function results({ config, record: { points }, checkpoint, evaluations }: CardFa
     rows: [...own, ...requested],
   }).trimEnd();
 }
+
+const panelText = (panel: LabeledPanel | undefined) => (panel ? ` (panel ${shortHash(panel.hash)})` : '');
 
 const trapReports: Readonly<Record<string, string>> = {
   locked: 'that learning has stopped',

@@ -7,6 +7,7 @@ import { ZipFile } from 'yazl';
 import type { ExportFormat, RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { exportFileName } from '../contract/file-names.ts';
+import { panelOf, panelsOf } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { newestCheckpoint } from '../run-directory/checkpoints.ts';
@@ -81,6 +82,14 @@ const writers: Record<ExportFormat, Writer> = {
   },
   markdown: async (job, record) => [await writeText(job, 'results', 'md', [markdownTable(tableOf(job, record))])],
   latex: async (job, record) => [await writeText(job, 'results', 'tex', [latexTable(tableOf(job, record))])],
+  panels: async (job) => {
+    const requested = (await listEvaluationResults(job.folder)).map(({ environment, ...result }) =>
+      panelOf(environment, result),
+    );
+    const panels = [...panelsOf(configOf(job)), ...requested];
+    const distinct = panels.filter(({ hash }, index) => panels.findIndex((each) => each.hash === hash) === index);
+    return [await writeText(job, 'panels', 'json', [`${JSON.stringify(distinct, null, 2)}\n`])];
+  },
   methods: async (job, record) => {
     const config = configOf(job);
     return [await writeText(job, 'methods', 'txt', [`${methodsText(config, originOf(config, job), record)}\n`])];
@@ -100,8 +109,7 @@ async function writeText(
 }
 
 function tableOf(job: ExportJob, { points }: RunRecord) {
-  const { evaluation } = configOf(job);
-  return runTable(job.summary.name, nonEmpty(job, points, 'metrics'), evaluation.levels);
+  return runTable(job.summary.name, nonEmpty(job, points, 'metrics'), configOf(job));
 }
 
 function nonEmpty<T>({ summary }: ExportJob, items: readonly T[], kind: string): readonly T[] {

@@ -18,6 +18,8 @@ export const evaluationResult = z.looseObject({
     label: z.string(),
     type: z.string(),
     config: z.record(z.string(), z.unknown()),
+    /** Absent in the results of other trainers. */
+    noise: z.enum(['shared', 'independent', 'reference']).optional(),
   }),
   metrics: z.record(z.string(), z.number()),
   file: z.string(),

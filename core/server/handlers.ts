@@ -23,6 +23,7 @@ import { readThoughts } from '../run-directory/thoughts.ts';
 import { checkConfig, keyed, titled } from '../runs/check-config.ts';
 import { extensionOf } from '../runs/extend.ts';
 import { loadConfig } from '../runs/load-config.ts';
+import { readPanels } from '../runs/panels.ts';
 import { previewConfig } from '../runs/preview-config.ts';
 import { settingsOfRuns } from '../runs/settings-of-runs.ts';
 import { diagnosticTexts, writeZip } from '../system/diagnostics.ts';
@@ -91,6 +92,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
         folder: runs.folder(runId),
         memoryPlan: readMemoryPlan(database, runId),
         firstStepCheck: readFirstStepCheck(database, runId),
+        panels: readPanels(config),
         humanSuccess: readHumanSuccess(runs.folder(runId)),
       };
     },

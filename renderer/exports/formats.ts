@@ -85,6 +85,12 @@ export const formatGroups: readonly FormatGroup[] = [
         text: 'The same table for booktabs.',
         isText: true,
       },
+      {
+        format: 'panels',
+        title: 'Evaluation panels',
+        text: 'The levels of every evaluation, with their hash.',
+        isText: true,
+      },
     ],
   },
 ];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -169,6 +170,39 @@ describe('exports of a run', { timeout: 120_000 }, () => {
         .filter(({ task }) => task.key === evaluated.task.key)
         .every(({ task }) => task.hash === evaluated.task.hash),
     ).toBe(true);
+  });
+
+  test('the panel of an evaluation is exported, and its hash is beside the results', async () => {
+    const { names, read } = await make('panels');
+    const [own, ...others] = JSON.parse(read(names[0]!).toString());
+    expect(others).toEqual([]);
+    const config = JSON.parse(readFileSync(join(realRun, 'run.json'), 'utf8'));
+    const { type, config: settings, noise } = config.environments[0];
+    expect(own.panel).toEqual({
+      ...{ version: 1, environment: { type, config: settings, noise } },
+      ...{ first_seed: config.levels.validation_seed, levels: config.evaluation.levels },
+    });
+    const sorted = (value: unknown): unknown =>
+      typeof value === 'object' && value !== null
+        ? Object.fromEntries(
+            Object.entries(value)
+              .sort()
+              .map(([key, each]) => [key, sorted(each)]),
+          )
+        : value;
+    expect(own.hash).toBe(
+      createHash('sha256')
+        .update(JSON.stringify(sorted(own.panel)))
+        .digest('hex'),
+    );
+    const shown = `panel sokoban ${own.hash.slice(0, 8)}`;
+    for (const format of ['markdown', 'methods', 'latex'] as const) {
+      const text = await make(format);
+      expect(text.read(text.names[0]!).toString()).toContain(shown);
+    }
+    expect((await make('hugging-face', { checkpoint: 2 })).read('README.md').toString()).toContain(
+      own.hash.slice(0, 8),
+    );
   });
 
   test('TensorBoard files contain the same values at the same steps', async () => {

@@ -43,6 +43,7 @@ export const evaluationOf = (change: Partial<Evaluation> = {}): Evaluation => ({
   levels: 64,
   temperature: 0.5,
   seed: 123,
+  panel: '0'.repeat(64),
   changes: [],
   done: 0,
   etaSeconds: null,

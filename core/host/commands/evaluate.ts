@@ -2,6 +2,7 @@ import { type Client, connectionLost } from '../../contract/client.ts';
 import type { Evaluation } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import type { NewEvaluation } from '../../evaluations/evaluations.ts';
+import { shortHash } from '../../run-config/panel.ts';
 import { checkpointMissing } from '../../run-directory/checkpoints.ts';
 import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
 import { percent, print } from '../output.ts';
@@ -93,11 +94,14 @@ function progressLine({ done, levels, etaSeconds }: Evaluation): string {
   return `${done} of ${levels} episodes${etaSeconds === null ? '' : `, ${Math.round(etaSeconds)} s left`}`;
 }
 
-function describe({ name, label, checkpoint, levels, changes, metrics }: Omit<Evaluation, 'failure'>): string {
+function describe({ name, label, checkpoint, levels, panel, changes, metrics }: Omit<Evaluation, 'failure'>): string {
   const { success_rate, success_rate_low, success_rate_high, reward_mean } = metrics ?? {};
   const interval = `95 % CI ${percent(success_rate_low)} to ${percent(success_rate_high)}`;
+  const success =
+    success_rate === undefined ? 'success not measured' : `success ${percent(success_rate)} (${interval})`;
   return [
-    `${label} at checkpoint ${checkpoint}: success ${percent(success_rate)} (${interval}) on ${levels} levels, reward ${reward_mean?.toFixed(3)}`,
+    `${label} at checkpoint ${checkpoint}: ${success}, reward ${reward_mean?.toFixed(3) ?? 'not measured'}`,
+    `  ${levels} levels, panel ${shortHash(panel)}`,
     ...(changes.length > 0 ? [`  differs from the run's evaluation settings: ${changes.join(', ')}`] : []),
     `evaluation ${name}`,
   ].join('\n');

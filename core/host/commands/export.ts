@@ -23,7 +23,7 @@ interface Options {
 }
 
 /** Formats of one text file, printed to stdout without `--out`. */
-const texts: readonly ExportFormat[] = ['csv', 'jsonl', 'markdown', 'latex', 'methods'];
+const texts: readonly ExportFormat[] = ['csv', 'jsonl', 'markdown', 'latex', 'methods', 'panels'];
 
 /** Exports a run or a sweep to a folder or stdout. */
 export async function exportRun(named: string, options: Options): Promise<void> {

@@ -9,6 +9,7 @@ import type {
 } from '../../contract/contract.ts';
 import { checkLine, verdictSummary } from '../../contract/first-step-words.ts';
 import { bytes } from '../../contract/numbers.ts';
+import { shortHash } from '../../run-config/panel.ts';
 import { actionText, advise, percent, print, runHeadings, runRow, successLine, table } from '../output.ts';
 import { logText } from './logs.ts';
 import { type CommandOptions, withClient, withRun } from './with-client.ts';
@@ -52,14 +53,13 @@ export async function showRun(named: string, { home, json }: CommandOptions): Pr
     { repeatable: true },
   );
   if (json) return print(JSON.stringify({ ...run, storage, checkpoints }, null, 2));
-  print(describe(run.summary, run.folder, storage, checkpoints));
+  print(describe(run, storage, checkpoints));
   if (run.firstStepCheck) print(firstStepTable(run.firstStepCheck));
   for (const line of log) print(`  ${logText(line)}`);
 }
 
 function describe(
-  run: RunSummary,
-  folder: string,
+  { summary: run, folder, panels }: Pick<Output<'runs.get'>, 'summary' | 'folder' | 'panels'>,
   storage: RunStorage,
   checkpoints: Output<'checkpoints.list'>,
 ): string {
@@ -70,6 +70,9 @@ function describe(
     ['status', run.queuePosition === null ? run.status : `queued, position ${run.queuePosition}`],
     ['iteration', `${run.iteration} of ${run.iterations}`],
     ['success', successLine(run.latest) || 'not evaluated yet'],
+    ...(panels.length > 0
+      ? [['panels', panels.map(({ label, hash }) => `${label} ${shortHash(hash)}`).join(', ')]]
+      : []),
     ...(run.collapse ? [['collapsed', collapseLine(run.collapse)]] : []),
     ...(run.parent ? [['forked from', parentOf(run.parent)]] : []),
     ...(run.trap ? [['echo trap', `${run.trap.state} since iteration ${run.trap.since}`]] : []),

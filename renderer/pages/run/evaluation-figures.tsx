@@ -30,6 +30,7 @@ interface FigureProps {
 
 function Figure({ runId, series, label, named }: FigureProps) {
   const config = useRun((state) => state.config);
+  const panel = useRun((state) => state.panels.find((each) => each.label === label));
   const metric = (name: string) => series.get(`evaluation/${label}/${name}`);
   const success = metric('success_rate');
   const newest = success?.newest();
@@ -52,6 +53,7 @@ function Figure({ runId, series, label, named }: FigureProps) {
         <span>
           {describeEvaluation(config)}, iteration {iteration}
         </span>
+        {panel && <span title={`SHA-256 of the levels: ${panel.hash}`}>panel {panel.hash.slice(0, 8)}</span>}
         {success.length > 1 && (
           <span>
             {change < 0 ? '−' : '+'}

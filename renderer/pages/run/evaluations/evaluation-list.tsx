@@ -22,7 +22,7 @@ export function EvaluationList({ runId, evaluations }: EvaluationListProps) {
           columns={[
             'Environment',
             numeric('Checkpoint'),
-            numeric('Levels'),
+            numeric('Levels, panel'),
             'Success, 95 % interval',
             numeric('Reward'),
             actions,
@@ -39,7 +39,7 @@ export function EvaluationList({ runId, evaluations }: EvaluationListProps) {
 }
 
 function Row({ runId, evaluation }: { runId: string; evaluation: Evaluation }) {
-  const { name, state, checkpoint, label, levels, metrics } = evaluation;
+  const { name, state, checkpoint, label, levels, panel, metrics } = evaluation;
   // The number of levels has a column of its own.
   const changes = evaluation.changes.filter((change) => !change.startsWith('levels='));
   return (
@@ -48,17 +48,21 @@ function Row({ runId, evaluation }: { runId: string; evaluation: Evaluation }) {
         {environmentTitle(label)} {changes.length > 0 && <span className="faint">{changes.join(', ')}</span>}
       </th>
       <td className="numeric">{checkpoint}</td>
-      <td className="numeric">{levels}</td>
+      <td className="numeric" title={`Panel ${panel}`}>
+        {levels} <span className="faint">{panel.slice(0, 8)}</span>
+      </td>
       {state === 'done' && metrics ? (
         <>
           <td>
             <span className="evaluation-success">
               <strong>{percent(metrics.success_rate ?? Number.NaN)}</strong>
-              <Interval
-                value={metrics.success_rate ?? 0}
-                low={metrics.success_rate_low ?? 0}
-                high={metrics.success_rate_high ?? 1}
-              />
+              {metrics.success_rate !== undefined && (
+                <Interval
+                  value={metrics.success_rate}
+                  low={metrics.success_rate_low ?? 0}
+                  high={metrics.success_rate_high ?? 1}
+                />
+              )}
             </span>
           </td>
           <td className="numeric">{number(metrics.reward_mean ?? Number.NaN)}</td>

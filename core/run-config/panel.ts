@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import type { EnvironmentConfig, RunConfig } from './run-config.ts';
+
+/** The levels of an evaluation. Equal panels give the same levels in the same order, with the same random outcomes. */
+export interface Panel {
+  version: 1;
+  environment: Pick<PanelEnvironment, 'type' | 'config' | 'noise'>;
+  /** Level i has the seed `first_seed + i`. */
+  first_seed: number;
+  levels: number;
+}
+
+export interface LabeledPanel {
+  label: string;
+  hash: string;
+  panel: Panel;
+}
+
+/** The parts of an environment that its levels depend on, and its label. */
+export type PanelEnvironment = Pick<EnvironmentConfig, 'label' | 'type' | 'config'> & {
+  noise?: EnvironmentConfig['noise'] | undefined;
+};
+
+/** Returns the panel of an environment, with its label and hash. */
+export function panelOf(
+  { label, type, config, noise }: PanelEnvironment,
+  { seed, levels }: { seed: number; levels: number },
+): LabeledPanel {
+  const panel: Panel = { version: 1, environment: { type, config, ...(noise && { noise }) }, first_seed: seed, levels };
+  return { label, hash: createHash('sha256').update(canonical(panel)).digest('hex'), panel };
+}
+
+/** Returns the panels of a run's own evaluations. */
+export const panelsOf = ({ environments, evaluation, levels }: RunConfig): LabeledPanel[] =>
+  environments
+    .filter(({ validate }) => validate)
+    .map((each) => panelOf(each, { seed: levels.validation_seed, levels: evaluation.levels }));
+
+/** Returns the part of a hash that is shown. */
+export const shortHash = (hash: string): string => hash.slice(0, 8);
+
+/** Returns compact JSON with sorted keys. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join(',')}}`;
+}
