@@ -119,8 +119,8 @@ std::shared_ptr<const Catalogue> Catalogue::open(const std::string& name, bool h
   static std::mutex mutex;
   static std::map<std::pair<std::string, bool>, std::weak_ptr<const Catalogue>> opened;
   const std::lock_guard lock(mutex);
-  auto& known = opened[{name, human_goals}];
-  if (auto catalogue = known.lock()) return catalogue;
+  auto& cached = opened[{name, human_goals}];
+  if (auto catalogue = cached.lock()) return catalogue;
 
   std::shared_ptr<const Catalogue> catalogue;
   if (const auto synthetic = parse_synthetic(name)) {
@@ -135,7 +135,7 @@ std::shared_ptr<const Catalogue> Catalogue::open(const std::string& name, bool h
   } else {
     catalogue = std::make_shared<const Catalogue>(std::filesystem::path(name), human_goals, kLargestInMemory);
   }
-  known = catalogue;
+  cached = catalogue;
   return catalogue;
 }
 

@@ -54,10 +54,10 @@ std::shared_ptr<const GoalList> GoalList::open(std::shared_ptr<const Catalogue> 
   static std::mutex mutex;
   static std::map<std::tuple<const Catalogue*, bool, std::uint64_t>, std::weak_ptr<const GoalList>> opened;
   const std::lock_guard lock(mutex);
-  auto& known = opened[{catalogue.get(), human_goals, price_seed}];
-  if (auto goals = known.lock()) return goals;  // it keeps its catalogue, so the address is not used again
+  auto& cached = opened[{catalogue.get(), human_goals, price_seed}];
+  if (auto goals = cached.lock()) return goals;  // it keeps its catalogue, so the address is not used again
   auto goals = std::make_shared<const GoalList>(std::move(catalogue), human_goals, price_seed);
-  known = goals;
+  cached = goals;
   return goals;
 }
 
