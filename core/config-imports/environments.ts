@@ -91,7 +91,9 @@ function tagsOf({ from }: Draft, split: 'train' | 'val'): Tags {
       `Override it, for example ${path}.env_configs.tags=[SimpleSokoban].`,
     );
   const total = from.integer(`${path}.env_groups`);
-  const groups = from.list(`${path}.env_configs.n_groups`)?.map(Number) ?? (tags.length === 1 && total ? [total] : []);
+  const given = from.list(`${path}.env_configs.n_groups`)?.map(Number);
+  // Without n_groups, RAGEN divides the groups equally.
+  const groups = given ?? tags.map(() => (total ?? 0) / tags.length);
   if (groups.length !== tags.length || !groups.every((each) => Number.isInteger(each) && each > 0))
     throw invalid(
       `${path}.env_configs.n_groups must have one whole number above 0 for each of the ${tags.length} tags.`,

@@ -153,6 +153,10 @@ describe("RAGEN's configuration", () => {
 
   test.each([
     [
+      ['es_manager.val.env_configs.tags=[SimpleSokoban,FrozenLake]', 'es_manager.val.env_configs.n_groups=null'],
+      { evaluation: { levels: 128 } },
+    ],
+    [
       ['agent_proxy.reward_normalization.method=mean', 'algorithm.adv_estimator=grpo'],
       { advantage: { estimator: 'dr_grpo' } },
     ],
