@@ -13,11 +13,13 @@ export interface Standing {
   since: number;
   /** Consecutive iterations whose target was another, not worse state. */
   calm: number;
+  /** The worst target below a warning in those iterations; null if there was none. */
+  next: TrapState | null;
   /** The highest level reported since the run was last healthy. */
   reported: TrapLevel | null;
 }
 
-export const newStanding = (): Standing => ({ state: 'healthy', since: 0, calm: 0, reported: null });
+export const newStanding = (): Standing => ({ state: 'healthy', since: 0, calm: 0, next: null, reported: null });
 
 /** Severity of a state. */
 const ranks: Record<TrapState, number> = {
@@ -36,14 +38,23 @@ export const isAlarm = (state: OpenWord<TrapState>) => (knownWord(ranks, state) 
 
 const levels: readonly TrapLevel[] = ['watch', 'warning', 'collapsing', 'collapsed'];
 
-/** Advances by one iteration. Returns the level to report, or null. */
+/** Returns how many calm iterations a state needs to clear. States below a warning need more, because noise makes them return; no alarm depends on it. */
+export const clearsAfter = (state: TrapState, calmFor: number): number => (isAlarm(state) ? calmFor : 2 * calmFor);
+
+/**
+ * Advances by one iteration. Returns the level to report, or null. A state clears to the worst target of its calm iterations, so that a target that
+ * alternates doesn't change the state twice.
+ */
 export function advance(standing: Standing, target: TrapState, iteration: number, calmFor: number): TrapLevel | null {
   const rise = ranks[target] - ranks[standing.state];
   standing.calm = target !== standing.state && rise <= 0 ? standing.calm + 1 : 0;
-  if (rise > 0 || standing.calm >= calmFor) {
-    standing.state = target;
+  if (standing.calm === 0) standing.next = null;
+  else if (!isAlarm(target) && ranks[target] >= ranks[standing.next ?? target]) standing.next = target;
+  if (rise > 0 || standing.calm >= clearsAfter(standing.state, calmFor)) {
+    standing.state = isAlarm(target) ? target : (standing.next ?? target);
     standing.since = iteration;
     standing.calm = 0;
+    standing.next = null;
   }
   const rank = ranks[standing.state];
   if (rank === 0) standing.reported = null;

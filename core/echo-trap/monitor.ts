@@ -7,7 +7,7 @@ import { type Calibration, shippedCalibration } from './calibration.ts';
 import type { Detector, View } from './detector.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { indicatorsOf } from './indicators.ts';
-import { advance, isAlarm, newStanding, type Standing, targetOf } from './machine.ts';
+import { advance, clearsAfter, isAlarm, newStanding, type Standing, targetOf } from './machine.ts';
 import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
 import { clearRisk, contributionsOf, riskOf, warnRisk, watchRisk } from './risk.ts';
@@ -156,6 +156,7 @@ export class Monitor {
         last.state,
         signals,
         last.iteration >= (this.config?.iterations ?? Number.POSITIVE_INFINITY),
+        clearsAfter(last.state, thresholds.calm_for),
       ),
       risk: riskOf(latches, thresholds),
       riskLimits: { warn: warnRisk, clear: clearRisk, calmFor: thresholds.calm_for },

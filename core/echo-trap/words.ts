@@ -82,8 +82,15 @@ export function alertMessage(state: TrapState, signals: readonly TrapSignal[]): 
     .join(' ');
 }
 
-/** `ended`: the run has completed its last iteration. */
-export function stateSummary(state: TrapState, signals: readonly TrapSignal[], ended: boolean): string {
+/** `ended`: the run has completed its last iteration. `clearsAfter`: iterations without evidence until the state clears. */
+export function stateSummary(
+  state: TrapState,
+  signals: readonly TrapSignal[],
+  ended: boolean,
+  clearsAfter: number,
+): string {
+  if (!isCalm(state) && evidenceFor(state, signals).length === 0)
+    return `All signals have cleared. The state clears after ${clearsAfter} iterations without evidence.`;
   const message = alertMessage(state, signals);
   return ended && state === 'warning' ? message.replace(states.warning, warnedAtEnd) : message;
 }

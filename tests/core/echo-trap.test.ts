@@ -97,23 +97,27 @@ describe('the Echo Trap monitor', () => {
 
   test('a higher state applies immediately, a lower one only after repeated iterations', () => {
     const standing = newStanding();
-    const steps: [target: TrapState, state: TrapState][] = [
+    const steps: [target: TrapState, state: TrapState, times?: number][] = [
       ['watch', 'watch'],
-      ['locked', 'watch'],
+      ['locked', 'watch', 5],
       ['watch', 'watch'],
-      ['locked', 'watch'],
-      ['locked', 'watch'],
+      ['locked', 'watch', 5],
       ['locked', 'locked'],
       ['healthy', 'locked'],
       ['warning', 'warning'],
-      ['locked', 'warning'],
-      ['healthy', 'warning'],
+      ['healthy', 'warning', 2],
       ['healthy', 'healthy'],
+      // The worst state of the calm iterations below a warning is next.
+      ['collapsing', 'collapsing'],
+      ['locked', 'collapsing'],
+      ['healthy', 'collapsing'],
+      ['healthy', 'locked'],
     ];
-    for (const [i, [target, state]] of steps.entries()) {
-      advance(standing, target, i, 3);
-      expect(standing.state, `after ${i + 1}`).toBe(state);
-    }
+    for (const [i, [target, state, times = 1]] of steps.entries())
+      for (let each = 0; each < times; each += 1) {
+        advance(standing, target, i, 3);
+        expect(standing.state, `step ${i + 1}`).toBe(state);
+      }
   });
 
   test('early collapse does not become the baseline', () => {
@@ -252,9 +256,9 @@ describe('the Echo Trap monitor', () => {
     const spike = monitor.view()!.signals.find(({ name }) => name === 'gradient_spikes')!;
     expect(spike).toMatchObject({ on: true, since: 100, extreme: 9.5 });
     expect(spike.value).toBeLessThan(2);
-    expect(stateSummary('watch', [spike], false)).toMatch(/Gradient spike since iteration 100: .* 9\.5 \(baseline/);
-    expect(stateSummary('warning', [spike], false)).toContain('High risk of collapse');
-    expect(stateSummary('warning', [spike], true)).toMatch(/^The run ended at a high risk/);
+    expect(stateSummary('watch', [spike], false, 25)).toMatch(/Gradient spike since iteration 100: .* 9\.5 \(baseline/);
+    expect(stateSummary('warning', [spike], false, 25)).toContain('High risk of collapse');
+    expect(stateSummary('warning', [spike], true, 25)).toMatch(/^The run ended at a high risk/);
   });
 });
 
