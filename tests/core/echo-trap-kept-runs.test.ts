@@ -72,4 +72,24 @@ describe('the monitor on recorded runs', () => {
     });
     expect(found).toEqual([]);
   }, 60_000);
+
+  test('runs that collapse at once are in alarm by their sixth iteration', () => {
+    const lostAtOnce = runs.filter(
+      ({ points, collapsed }) => collapsed !== null && collapsed - points[0]!.iteration < 4,
+    );
+    const alarmed = lostAtOnce.map(({ name, config, points }) => {
+      const monitor = new Monitor(config);
+      monitor.addAll(points);
+      return [
+        name,
+        monitor.alarms[0]! - points.find(({ metrics }) => 'rollout/success_rate' in metrics)!.iteration + 1,
+      ];
+    });
+    expect(alarmed).toEqual([
+      ['bandit-ppo-1e-3-seed-1', 5],
+      ['bandit-ppo-1e-3-seed-2', 5],
+      ['fork-kl-seed-2', 6],
+      ['fork-unchanged-seed-2', 5],
+    ]);
+  });
 });
