@@ -130,9 +130,10 @@ function importEstimator(draft: Draft): void {
   if (!twoLevels) {
     from.skip('algorithm.high_level_gamma');
     setEstimator(draft, own, source);
-  } else if (hasChoice('advantage.estimator', 'bi_level_gae'))
+  } else if (hasChoice('advantage.estimator', 'bi_level_gae')) {
     setEstimator(draft, 'bi_level_gae', 'algorithm.bi_level_gae');
-  else throw unsupported('algorithm.bi_level_gae', 'true', ['False']);
+    draft.number('advantage.turn_gamma', 'algorithm.high_level_gamma');
+  } else throw unsupported('algorithm.bi_level_gae', 'true', ['False']);
 }
 
 function importIterations(draft: Draft): void {

@@ -80,7 +80,7 @@ function importAdvantage(draft: Draft): void {
   else throw unsupported('scale_rewards', scale, ['group', 'none']);
   config.advantage.whiten = false;
   config.critic.model = 'none';
-  config.filter = { strategy: 'none', keep: 1 };
+  config.filter = { ...config.filter, strategy: 'none', keep: 1 };
 }
 
 const averages: Record<string, [string, string]> = {

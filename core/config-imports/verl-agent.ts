@@ -16,7 +16,7 @@ export function importVerlAgent(draft: Draft): void {
   if (estimator === 'grpo' && from.flag('algorithm.norm_adv_by_std_in_grpo') === false)
     setEstimator(draft, 'dr_grpo', 'algorithm.norm_adv_by_std_in_grpo', 'Without the std, GRPO is Dr. GRPO.');
   else setEstimator(draft, estimator, 'algorithm.adv_estimator');
-  config.filter = { strategy: 'none', keep: 1 };
+  config.filter = { ...config.filter, strategy: 'none', keep: 1 };
   if (from.flag('algorithm.filter_groups.enable'))
     draft.missing(
       'algorithm.filter_groups.enable',

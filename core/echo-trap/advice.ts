@@ -76,8 +76,11 @@ const remedies: readonly Remedy[] = [
     changes: ({ environments, filter, rollout }) => {
       const groups = 2 * rollout.groups;
       if (rollout.group_size < 2) return 'Groups of one episode have no reward std to filter by.';
+      if (filter.strategy !== 'none' && (filter.score !== 'reward_std' || filter.order !== 'largest'))
+        return 'The filter ranks groups by something else.';
       // Also true for top_p: half of the summed std lies in at most half of the groups.
-      if (filter.strategy !== 'none' && filter.keep <= 0.5) return 'The filter already keeps half or less.';
+      if (['fraction', 'top_p'].includes(filter.strategy) && filter.keep <= 0.5)
+        return 'The filter already keeps half or less.';
       if (groupsByEnvironment(environments, groups).every((own) => own < 2))
         return 'Each environment would have one group, and the filter always keeps one.';
       return [

@@ -22,11 +22,17 @@ export function speedup(threads: number, cores: number): number {
   return Math.max(1, used) ** 0.8;
 }
 
+/** Returns the typical share of groups that are trained on. `min_p` may keep all. */
+function keptShare({ strategy, keep, count }: RunConfig['filter'], groups: number): number {
+  if (strategy === 'none' || strategy === 'min_p') return 1;
+  return strategy === 'top_k' ? Math.min(1, count / groups) : Math.max(keep, 1 / groups);
+}
+
 /** Returns the seconds per training iteration on one core, without evaluations. */
 export function iterationSeconds({ environments, rollout, filter, policy_loss, critic, kl, task }: RunConfig): number {
   if (task === 'warm_start') return 0;
   const episodes = rollout.groups * rollout.group_size;
-  const kept = filter.strategy === 'none' ? 1 : Math.max(filter.keep, 1 / rollout.groups);
+  const kept = keptShare(filter, rollout.groups);
   const passes = policy_loss.epochs * (1 + criticTime[critic.model]) + (kl.coefficient > 0 ? referenceTime : 0);
   return mean(environments, ({ play, learn }) => episodes * (play + learn * kept * passes));
 }

@@ -3,6 +3,7 @@ import { findEnvironment } from '../environments/registry.ts';
 import { settingFacts } from '../facts/setting-facts.ts';
 import { typeTitle } from '../presets/environment-words.ts';
 import { advantageText } from '../run-config/estimators.ts';
+import { keptGroups } from '../run-config/filters.ts';
 import { panelsOf, shortHash } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { Origin } from './origin.ts';
@@ -81,17 +82,27 @@ function rolloutText({ rollout, environments, levels }: RunConfig): string {
 }
 
 function rewardText({ reward }: RunConfig): string {
-  if (reward.format_penalty === 0) return '';
-  return `Each turn with a malformed response or an invalid action had a penalty of ${Math.abs(reward.format_penalty)}.`;
+  const penalty =
+    reward.format_penalty === 0
+      ? []
+      : [
+          `Each turn with a malformed response or an invalid action had a penalty of ${Math.abs(reward.format_penalty)}.`,
+        ];
+  const methods: Record<string, string> = {
+    mean: 'centered',
+    mean_std: 'normalized to mean 0 and standard deviation 1',
+    asymmetric_clip: 'normalized to mean 0 and standard deviation 1, then clipped to [-1, 3],',
+  };
+  const normalized =
+    reward.normalization === 'none'
+      ? []
+      : [`Scores were ${methods[reward.normalization]} within each ${reward.normalize_by}.`];
+  return [...penalty, ...normalized].join(' ');
 }
 
 function filterText({ filter }: RunConfig): string {
   if (filter.strategy === 'none') return 'All groups were used for training.';
-  const selection =
-    filter.strategy === 'fraction'
-      ? `the ${filter.keep * 100} % of groups with the highest reward standard deviation`
-      : `the groups with the highest reward standard deviation that make up ${filter.keep * 100} % of the total`;
-  return `Only ${selection} were used for training.`;
+  return `Only ${keptGroups(filter)} were used for training.`;
 }
 
 const averages: Record<string, string> = {

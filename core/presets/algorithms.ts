@@ -13,13 +13,13 @@ export interface Algorithm {
 
 /** Adds GAE with a critic as in RAGEN: undiscounted episode reward and whitened advantages. */
 const withCritic = (config: RunConfig): Partial<RunConfig> => ({
-  advantage: { estimator: 'gae', gamma: 1, lambda: 1, whiten: true },
+  advantage: { ...config.advantage, estimator: 'gae', gamma: 1, lambda: 1, whiten: true },
   critic: { ...config.critic, model: 'full' },
 });
 
 /** Vanilla StarPO: all groups and a symmetric clip range. */
 const unfiltered = (config: RunConfig): Partial<RunConfig> => ({
-  filter: { strategy: 'none', keep: 1 },
+  filter: { ...config.filter, strategy: 'none', keep: 1 },
   policy_loss: { ...config.policy_loss, clip_low: 0.2, clip_high: 0.2 },
 });
 

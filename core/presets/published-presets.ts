@@ -87,7 +87,7 @@ function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
       context: 3600,
       ...task.rollout,
     },
-    filter: { strategy: 'fraction', keep: 0.25 },
+    filter: { ...baseConfig.filter, keep: 0.25 },
     policy_loss: {
       ...baseConfig.policy_loss,
       dual_clip: 3,

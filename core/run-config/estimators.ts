@@ -11,6 +11,15 @@ interface Estimator {
   method: (config: RunConfig, whitened: string) => string;
 }
 
+function criticText({ model, learning_rate, warmup }: RunConfig['critic']): string {
+  const kind = model === 'head' ? 'a value head on the policy' : 'a critic of the same size as the policy';
+  const alone = warmup > 0 ? `, trained alone for the first ${warmup} iterations` : '';
+  return `${kind} (learning rate ${scientific(learning_rate)})${alone}`;
+}
+
+const scaled = ({ scale_by_std }: RunConfig['advantage']) =>
+  scale_by_std ? ', divided by the standard deviation' : '';
+
 const estimators: Readonly<Record<string, Estimator>> = {
   grpo: {
     algorithm: 'GRPO',
@@ -30,14 +39,53 @@ const estimators: Readonly<Record<string, Estimator>> = {
     method: (_, whitened) =>
       `Advantages are an episode's reward minus the mean of the other episodes in its group (RLOO, arXiv:2402.14740)${whitened}.`,
   },
+  loop: {
+    algorithm: 'LOOP',
+    title: 'LOOP (leave-one-out)',
+    method: (_, whitened) =>
+      `Advantages are an episode's reward minus the mean of the other episodes in its group (LOOP, arXiv:2502.01600)${whitened}.`,
+  },
+  gigpo: {
+    algorithm: 'GiGPO',
+    title: 'GiGPO, compares equal states',
+    method: ({ advantage }, whitened) =>
+      `Advantages compare an episode with its group, plus ${advantage.step_weight} times the return from a turn on compared with other turns at the same state (GiGPO, arXiv:2505.10978; discount per turn ${advantage.turn_gamma}${scaled(advantage)})${whitened}.`,
+  },
+  hgpo: {
+    algorithm: 'HGPO',
+    title: 'HGPO, compares equal histories',
+    method: ({ advantage }, whitened) =>
+      `Advantages compare the return from a turn on with other turns that share up to ${advantage.history + 1} last states, weighted by history length (HGPO, arXiv:2602.22817; α = ${advantage.history_exponent}, discount per turn ${advantage.turn_gamma}${scaled(advantage)})${whitened}.`,
+  },
+  reinforce_plus_plus: {
+    algorithm: 'REINFORCE++',
+    title: 'REINFORCE++',
+    method: ({ advantage }, whitened) =>
+      `Advantages are the discounted return from each token on (REINFORCE++, arXiv:2501.03262; γ = ${advantage.gamma})${whitened}.`,
+  },
+  bi_level_gae: {
+    algorithm: 'Bi-level PPO',
+    title: 'Bi-level GAE, with a critic',
+    method: ({ advantage, critic }, whitened) =>
+      `Advantages were computed with bi-level generalized advantage estimation, first over turns (discount ${advantage.turn_gamma}) and then over the tokens of each turn (γ = ${advantage.gamma}; λ = ${advantage.lambda})${whitened}, with ${criticText(critic)}.`,
+  },
+  trajectory_baseline: {
+    algorithm: 'trajectory baseline',
+    title: 'Trajectory baseline, with a critic',
+    method: ({ critic }, whitened) =>
+      `Advantages are an episode's reward minus its value at the start${whitened}, with ${criticText(critic)}.`,
+  },
+  turn_baseline: {
+    algorithm: 'turn baseline',
+    title: 'Turn baseline, with a critic',
+    method: ({ advantage, critic }, whitened) =>
+      `Advantages were computed with generalized advantage estimation over turns (discount ${advantage.turn_gamma}, λ = ${advantage.lambda})${whitened}, with ${criticText(critic)}.`,
+  },
   gae: {
     algorithm: 'PPO',
     title: 'GAE, with a critic',
-    method: ({ advantage, critic }, whitened) => {
-      const kind = critic.model === 'head' ? 'a value head on the policy' : 'a critic of the same size as the policy';
-      const warmup = critic.warmup > 0 ? `, trained alone for the first ${critic.warmup} iterations` : '';
-      return `Advantages were computed with generalized advantage estimation (arXiv:1506.02438; γ = ${advantage.gamma}, λ = ${advantage.lambda})${whitened}, with ${kind} (learning rate ${scientific(critic.learning_rate)})${warmup}.`;
-    },
+    method: ({ advantage, critic }, whitened) =>
+      `Advantages were computed with generalized advantage estimation (arXiv:1506.02438; γ = ${advantage.gamma}, λ = ${advantage.lambda})${whitened}, with ${criticText(critic)}.`,
   },
 };
 

@@ -80,11 +80,35 @@ export const sections: readonly SectionWords[] = [
     fields: [
       { path: 'reward.format_penalty', title: 'Format penalty' },
       {
+        path: 'reward.normalization',
+        title: 'Normalization',
+        choices: { none: 'None', mean: 'Mean', mean_std: 'Mean and std', asymmetric_clip: 'Mean and std, clipped' },
+      },
+      {
+        path: 'reward.normalize_by',
+        title: 'Normalized together',
+        choices: { group: 'Group', environment: 'Environment', batch: 'Batch' },
+      },
+      {
         path: 'filter.strategy',
         title: 'Group filter',
-        choices: { none: 'None', fraction: 'Top fraction', top_p: 'Top-p' },
+        choices: {
+          none: 'None',
+          fraction: 'Top fraction',
+          top_k: 'Top-k',
+          top_p: 'Top-p',
+          min_p: 'Min-p',
+          softmax: 'Softmax',
+        },
       },
       { path: 'filter.keep', title: 'Fraction kept' },
+      { path: 'filter.count', title: 'Groups kept', unit: 'groups' },
+      {
+        path: 'filter.score',
+        title: 'Ranked by',
+        choices: { reward_std: 'Reward std', entropy: 'Entropy', length: 'Response length' },
+      },
+      { path: 'filter.order', title: 'Rank first', choices: { largest: 'Largest', smallest: 'Smallest' } },
     ],
   },
   {
@@ -96,6 +120,13 @@ export const sections: readonly SectionWords[] = [
       { path: 'advantage.gamma', title: 'Discount γ' },
       { path: 'advantage.lambda', title: 'GAE λ' },
       { path: 'advantage.whiten', title: 'Whiten advantages' },
+      { path: 'advantage.rewards', title: 'Rewards count at', choices: { episode: 'Episode end', turn: 'Turn end' } },
+      { path: 'advantage.turn_gamma', title: 'Discount per turn' },
+      { path: 'advantage.scale_by_std', title: 'Divide by std' },
+      { path: 'advantage.step_weight', title: 'Step weight' },
+      { path: 'advantage.history', title: 'History', unit: 'states' },
+      { path: 'advantage.history_exponent', title: 'History exponent α' },
+      { path: 'advantage.episode_term', title: 'Compare episodes too' },
       {
         path: 'critic.model',
         title: 'Critic',

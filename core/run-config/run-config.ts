@@ -59,16 +59,39 @@ export interface RunConfig {
   };
   reward: {
     format_penalty: number;
+    normalization: 'none' | 'mean' | 'mean_std' | 'asymmetric_clip';
+    normalize_by: 'group' | 'environment' | 'batch';
   };
   filter: {
-    strategy: 'none' | 'fraction' | 'top_p';
+    strategy: 'none' | 'fraction' | 'top_k' | 'top_p' | 'min_p' | 'softmax';
     keep: number;
+    count: number;
+    score: 'reward_std' | 'entropy' | 'length';
+    order: 'largest' | 'smallest';
   };
   advantage: {
-    estimator: 'grpo' | 'dr_grpo' | 'rloo' | 'gae';
+    estimator:
+      | 'grpo'
+      | 'dr_grpo'
+      | 'rloo'
+      | 'loop'
+      | 'gigpo'
+      | 'hgpo'
+      | 'reinforce_plus_plus'
+      | 'gae'
+      | 'bi_level_gae'
+      | 'trajectory_baseline'
+      | 'turn_baseline';
     gamma: number;
     lambda: number;
     whiten: boolean;
+    rewards: 'episode' | 'turn';
+    turn_gamma: number;
+    scale_by_std: boolean;
+    step_weight: number;
+    history: number;
+    history_exponent: number;
+    episode_term: boolean;
   };
   policy_loss: {
     clip_low: number;

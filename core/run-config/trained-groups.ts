@@ -17,11 +17,14 @@ export function groupsByEnvironment(environments: RunConfig['environments'], gro
   return result;
 }
 
-/** Returns the maximum number of episodes an iteration can train on. `fraction` keeps at least one group per environment; other filters may keep all. */
+/** Returns the maximum number of episodes an iteration can train on. `fraction` and `top_k` keep at least one group per environment; other filters may keep all. */
 export function mostTrainedEpisodes({ environments, filter, rollout }: RunConfig): number {
   const { groups, group_size } = rollout;
-  const chooses = filter.strategy === 'fraction' && group_size > 1;
-  const mostKept = (own: number) => (chooses ? Math.max(1, Math.floor(filter.keep * own + rounding)) : own);
+  const ranks = group_size > 1 || filter.score !== 'reward_std';
+  const mostKept = (own: number) => {
+    if (ranks && filter.strategy === 'fraction') return Math.max(1, Math.floor(filter.keep * own + rounding));
+    return ranks && filter.strategy === 'top_k' ? Math.min(filter.count, own) : own;
+  };
   const trained = groupsByEnvironment(environments, groups).filter((own) => own > 0);
   return sum(trained.map(mostKept)) * group_size;
 }

@@ -121,6 +121,10 @@ int main(int argc, char** argv) {
   score->add_option("--device", engine.device, "auto, cpu, cuda or cuda:N");
   score->add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
 
+  add("compute",
+      "Compute advantages, policy losses and filters: read JSON lines from standard input, print the results",
+      [] { return starpo::compute_command(); });
+
   add("tokenize", "Convert between text and token ids: read and print JSON lines",
       [&] { return starpo::tokenize_command(path); })
       ->add_option("MODEL_DIR", path, "a folder with a tokenizer.json")

@@ -10,7 +10,7 @@ using namespace starpo;
 
 namespace {
 
-std::vector<double> advantages_of(const std::vector<double>& rewards, const std::vector<float>& values, double gamma,
+std::vector<double> advantages_of(const std::vector<double>& rewards, const std::vector<double>& values, double gamma,
                                   double lambda) {
   std::vector<double> advantages(rewards.size());
   generalized_advantages(rewards, values, gamma, lambda, advantages);
@@ -25,16 +25,23 @@ struct ValueOutcome {
 ValueOutcome value_outcome(float value, float old_value, double target, double clip) {
   std::vector<float> gradient(1);
   const double loss = value_loss(std::vector<float>{value}, std::vector<float>{old_value}, std::vector<double>{target},
-                                 clip, 0.5, gradient);
+                                 {true}, clip, 0.5, gradient);
   return {loss, gradient[0]};
 }
 
 }  // namespace
 
+TEST_CASE("the critic's loss and gradient skip tokens outside the mask") {
+  std::vector<float> gradients{9, 9};
+  const std::vector<float> values{1, 2};
+  CHECK(value_loss(values, values, std::vector<double>{0, 0}, {false, true}, 0, 0.5, gradients) == 1);
+  CHECK(gradients == std::vector<float>{0, 1});
+}
+
 TEST_CASE("generalized advantages match a hand-computed example of three tokens") {
   // Residuals, last to first: 1 - 0.5 = 0.5; -0.1 + 0.9 * 0.5 - 0.25 = 0.1; 0.9 * 0.25 - 0.75 = -0.525. Each advantage
   // adds 0.9 * 0.5 times the next advantage.
-  const auto advantages = advantages_of({0, -0.1, 1}, {0.75f, 0.25f, 0.5f}, 0.9, 0.5);
+  const auto advantages = advantages_of({0, -0.1, 1}, {0.75, 0.25, 0.5}, 0.9, 0.5);
   CHECK(advantages[2] == doctest::Approx(0.5));
   CHECK(advantages[1] == doctest::Approx(0.1 + 0.45 * 0.5));
   CHECK(advantages[0] == doctest::Approx(-0.525 + 0.45 * 0.325));
@@ -42,7 +49,7 @@ TEST_CASE("generalized advantages match a hand-computed example of three tokens"
 
 TEST_CASE("lambda 1 gives the discounted return minus the value, lambda 0 the residual") {
   const std::vector<double> rewards{0.2, -0.3, 0, 1.5};
-  const std::vector<float> values{0.5f, 1, -0.25f, 0.75f};
+  const std::vector<double> values{0.5, 1, -0.25, 0.75};
   std::vector<double> returns(4);
   returns_to_go(rewards, 0.8, returns);
   CHECK(returns[0] == doctest::Approx(0.2 - 0.3 * 0.8 + 1.5 * 0.8 * 0.8 * 0.8));

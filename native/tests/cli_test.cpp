@@ -56,13 +56,13 @@ TEST_CASE("validate accepts the example, prints warnings, and rejects invalid fi
   CHECK(run_trainer({"validate", example_path}).status == 0);
   TemporaryFolder folder;
   auto config = json::parse(read_text(example_path));
-  config["rollout"]["top_p"] = 0.9;
+  config["filter"]["keep"] = 0;
   write_text(folder.path() / "run.json", config.dump());
   const auto warned = run_trainer({"validate", (folder.path() / "run.json").string(), "--json"});
   CHECK(warned.status == 0);
   CHECK(json::parse(warned.out).at("warnings").size() == 1);
   CHECK(json::parse(warned.out).at("idle").at(0) ==
-        json{{"path", "critic.learning_rate"}, {"reason", "critic.model is none"}});
+        json{{"path", "filter.count"}, {"reason", "filter.strategy is not top_k"}});
   const auto as_text = run_trainer({"validate", (folder.path() / "run.json").string()});
   CHECK(as_text.out.find("no effect: critic.learning_rate, critic.value_clip, critic.gradient_clip, critic.warmup "
                          "(critic.model is none)\n") != std::string::npos);

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -229,13 +230,45 @@ TEST_CASE("files without a configuration are rejected") {
   CHECK(error_code_of([&] { read_run_config(folder.path()); }) == "config_unreadable");
 }
 
+TEST_CASE("truncated sampling is refused in training, but can be read for evaluations") {
+  for (const auto& [pointer, value] :
+       std::map<std::string, json>{{"/rollout/top_p", 0.9}, {"/rollout/top_k", 5}, {"/rollout/min_p", 0.1}}) {
+    auto config = example();
+    config[json::json_pointer(pointer)] = value;
+    const auto parsed = parse_run_config(config.dump());
+    CHECK(error_code_of([&] { check_trainable(parsed); }) == "config_invalid");
+    config["task"] = "warm_start";
+    check_trainable(parse_run_config(config.dump()));
+  }
+}
+
+TEST_CASE("contradictory settings of advantages and rewards are rejected") {
+  const auto rejected = [](const std::vector<std::pair<std::string, json>>& changes) {
+    auto config = example();
+    for (const auto& [pointer, value] : changes) config[json::json_pointer(pointer)] = value;
+    return error_code_of([&] { parse_run_config(config.dump()); });
+  };
+  for (const char* estimator : {"gae", "bi_level_gae", "trajectory_baseline", "turn_baseline"}) {
+    CHECK(rejected({{"/advantage/estimator", estimator}, {"/critic/model", "none"}}) == "config_invalid");
+    CHECK(rejected({{"/advantage/estimator", estimator}, {"/critic/model", "head"}}) == "none");
+  }
+  for (const char* estimator : {"grpo", "dr_grpo", "rloo", "loop", "gigpo", "hgpo", "reinforce_plus_plus"}) {
+    CHECK(rejected({{"/advantage/estimator", estimator}, {"/critic/model", "none"}}) == "none");
+    CHECK(rejected({{"/advantage/estimator", estimator}, {"/critic/model", "head"}}) == "config_invalid");
+  }
+  CHECK(rejected(
+            {{"/advantage/estimator", "gigpo"}, {"/advantage/rewards", "turn"}, {"/reward/normalization", "mean"}}) ==
+        "config_invalid");
+  CHECK(rejected({{"/advantage/rewards", "turn"}, {"/reward/normalization", "mean"}}) == "none");
+  CHECK(rejected({{"/rollout/group_size", 1}, {"/reward/normalization", "mean"}}) == "config_invalid");
+}
+
 TEST_CASE("questionable settings give warnings") {
   const auto warnings = [](const std::string& pointer, const json& value) {
     auto config = example();
     config[json::json_pointer(pointer)] = value;
     return run_config_warnings(parse_run_config(config.dump())).size();
   };
-  CHECK(warnings("/rollout/top_p", 0.9) == 1);
   json small_share = example()["environments"][0];
   small_share.update({{"label", "small"}, {"share", 0.01}});
   CHECK(warnings("/environments/1", small_share) == 1);

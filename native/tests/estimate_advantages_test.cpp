@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -43,7 +44,10 @@ struct AdvantageFixture {
                                         {config.seed, RandomStream::train_sampling},
                                         1,
                                         {}});
-    for (std::size_t i = 0; i < episodes.size(); ++i) episodes[i].score = score(i);
+    for (std::size_t i = 0; i < episodes.size(); ++i) {
+      for (Turn& turn : episodes[i].turns) turn.reward = turn.penalty = 0;
+      episodes[i].score = episodes[i].turns.back().reward = score(i);
+    }
     metrics.clear();
     return estimate_advantages(config, state->replica, episodes, kept, metrics, [] {});
   }
@@ -64,7 +68,7 @@ TEST_CASE_FIXTURE(AdvantageFixture,
       const double score = episodes[i < 4 ? i : i + 4].score;
       REQUIRE(sequences[i].values.size() == sequences[i].targets.size());
       for (const double advantage : sequences[i].advantages) CHECK(advantage == score);
-      for (const double target : sequences[i].returns) CHECK(target == score);
+      for (const double target : sequences[i].value_targets) CHECK(target == score);
     }
     CHECK(metric_of(metric::kCriticValueMean) == 0);
     CHECK(metric_of(metric::kCriticExplainedVariance) == 0);
@@ -148,4 +152,31 @@ TEST_CASE_FIXTURE(
   estimate({true, true, true});
   CHECK(metric_of(metric::kAdvantageActiveShare) == 0);
   CHECK_FALSE(metrics.contains(std::string(metric::kAdvantageZeroStdShare)));
+}
+
+TEST_CASE_FIXTURE(AdvantageFixture, "baselines train the critic at the first token of the episode or of each turn") {
+  config.critic.model = CriticModel::head;
+  config.critic.value_clip = 0;
+  for (const auto estimator : {AdvantageEstimator::trajectory_baseline, AdvantageEstimator::turn_baseline}) {
+    config.advantage = {estimator, 1, 1, false};
+    const auto sequences = estimate({true, true, true});
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      const auto count = static_cast<std::size_t>(std::ranges::count(sequences[i].value_mask, true));
+      CHECK(count == (estimator == AdvantageEstimator::turn_baseline ? episodes[i].turns.size() : 1));
+      CHECK(sequences[i].value_mask.front());
+      for (const double advantage : sequences[i].advantages) CHECK(advantage == episodes[i].score);
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(AdvantageFixture, "normalized scores replace raw ones before the estimator, but not in the filter") {
+  config.advantage = {AdvantageEstimator::reinforce_plus_plus, 1, 1, false};
+  config.reward.normalization = RewardNormalization::mean;
+  config.reward.normalize_by = NormalizationScope::batch;
+  const auto sequences = estimate({true, true, true});
+  double center = 0;
+  for (const Episode& episode : episodes) center += episode.score / static_cast<double>(episodes.size());
+  for (std::size_t i = 0; i < sequences.size(); ++i)
+    for (const double advantage : sequences[i].advantages)
+      CHECK(advantage == doctest::Approx(episodes[i].score - center));
 }

@@ -56,7 +56,7 @@ void check_critic(const Shape& shape) {
     returns[i] = values[i] + (i % 2 == 0 ? 0.9 : -1.3);
   }
   const double clip = 0.5, weight = 1.0 / static_cast<double>(count);
-  value_loss(values, old_values, returns, clip, weight, value_gradients);
+  value_loss(values, old_values, returns, std::vector<bool>(count, true), clip, weight, value_gradients);
   for (const float gradient : value_gradients) clipped += gradient == 0;
   CHECK((clipped > 0 && clipped < static_cast<int>(count)));
   pass.backward_values(value_gradients, gradients);

@@ -33,7 +33,8 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
     Sequence& sequence = sequences.emplace_back(make_sequence(episode));
     sequence.advantages.assign(sequence.targets.size(), advantage);
     sequence.values.assign(sequence.targets.size(), 0.0f);
-    sequence.returns.assign(sequence.targets.size(), advantage);
+    sequence.value_targets.assign(sequence.targets.size(), advantage);
+    sequence.value_mask.assign(sequence.targets.size(), true);
   }
   if (state->replica.critic) state->replica.critic->initialize_from(*state->replica.policy);
   auto result = update_policy(config, state->replica, 1, sequences, [](int, int) {});

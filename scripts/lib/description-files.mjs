@@ -71,7 +71,10 @@ function types(fields) {
 function type(branch, indent) {
   const members = Object.entries(branch).map(([name, entry]) => {
     const inner = typeof entry.path === 'string' ? leafType(entry) : type(entry, `${indent}  `);
-    return `${indent}  ${name}: ${inner};\n`;
+    const line = `${indent}  ${name}: ${inner};\n`;
+    if (line.length <= 121 || typeof entry.path !== 'string') return line;
+    // As Biome formats it.
+    return `${indent}  ${name}:\n${indent}    | ${inner.replaceAll(' | ', `\n${indent}    | `)};\n`;
   });
   return `{\n${members.join('')}${indent}}`;
 }

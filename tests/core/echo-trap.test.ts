@@ -585,7 +585,7 @@ describe('advice', () => {
       acts: false,
       action: { changes: [] },
     });
-    const filtered: RunConfig = { ...config, filter: { strategy: 'fraction', keep: 0.75 } };
+    const filtered: RunConfig = { ...config, filter: { ...config.filter, strategy: 'fraction', keep: 0.75 } };
     expect(byId(adviceFor('warning', 'template', filtered, 80)).varied_groups).toMatchObject({
       acts: true,
       action: {

@@ -71,7 +71,11 @@ describe('the schema', () => {
     ['iterations', '20', 'iterations must be a whole number'],
     ['seed', 2 ** 32, 'seed must be 4294967295 or less'],
     ['rollout.think', 'yes', 'rollout.think must be true or false'],
-    ['advantage.estimator', 'a2c', 'advantage.estimator must be grpo, dr_grpo, rloo or gae'],
+    [
+      'advantage.estimator',
+      'a2c',
+      'advantage.estimator must be grpo, dr_grpo, rloo, loop, gigpo, hgpo, reinforce_plus_plus, gae, bi_level_gae, trajectory_baseline or turn_baseline',
+    ],
     ['environments', [], 'environments must have a length of 1 or more'],
     ['environments', {}, 'environments must be a list'],
     ['environments.0.config.size', 1, 'environments.0.config.size must be 2 or more'],

@@ -133,17 +133,21 @@ test('groups are ranked by their reward std, with the reason for keeping each', 
     ...of(2, [1, 1], false),
     ...of(3, [0.5, 1], true),
   ]);
+  const byStd = { score: 'reward_std', order: 'largest' };
   const reasons = (strategy: string, keep: number) =>
-    ranked(groups, { strategy, keep }).map(({ group, reason }) => [group.group + 1, reason]);
+    ranked(groups, { ...byStd, strategy, keep }).map(({ group, reason }) => [group.group + 1, reason]);
   expect(reasons('fraction', 0.75)).toEqual([
     [2, 'rank 1 of 4, top 3 kept'],
     [4, 'rank 2 of 4, top 3 kept'],
     [1, 'zero variance; kept because too few groups have any'],
     [3, 'zero variance: no learning signal'],
   ]);
-  expect(describeFilter({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('75 %');
-  expect(describeFilter({ strategy: 'fraction', keep: 0.75 }, groups)).toContain(': 3 of 4.');
-  expect(filterOf(null)).toEqual({ strategy: 'none', keep: 1 });
+  expect(describeFilter({ ...byStd, strategy: 'fraction', keep: 0.75 }, groups)).toContain('75 %');
+  expect(describeFilter({ ...byStd, strategy: 'fraction', keep: 0.75 }, groups)).toContain(': 3 of 4.');
+  const byEntropy = { ...byStd, score: 'entropy', strategy: 'top_k', keep: 1 };
+  expect(describeFilter(byEntropy, groups)).toContain('ranks groups by entropy, largest first');
+  expect(ranked(groups, byEntropy)[0]!.reason).not.toContain('rank');
+  expect(filterOf(null)).toEqual({ ...byStd, strategy: 'none', keep: 1 });
 });
 
 test.each([

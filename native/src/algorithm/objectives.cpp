@@ -5,6 +5,29 @@
 #include "algorithm/statistics.h"
 
 namespace starpo {
+namespace {
+
+template <class Real>
+void add_policy_loss(std::span<const Real> logprobs, std::span<const Real> entropies,
+                     std::span<const Real> rollout_logprobs, std::span<const double> advantages, double weight,
+                     const PolicyLossConfig& settings, PolicyLossSums& sums, std::span<Real> logprob_gradients,
+                     std::span<Real> entropy_gradients) {
+  for (std::size_t t = 0; t < logprobs.size(); ++t) {
+    const double log_ratio = static_cast<double>(logprobs[t]) - rollout_logprobs[t];
+    const TokenLoss token =
+        clipped_objective(log_ratio, advantages[t], settings.clip_low, settings.clip_high, settings.dual_clip);
+    if (token.clipped != 0) (token.clipped < 0 ? sums.clipped_low : sums.clipped_high) += 1;
+
+    sums.loss += weight * (token.value - settings.entropy_coefficient * entropies[t]);
+    sums.entropy += entropies[t];
+    sums.log_ratio -= log_ratio;
+    sums.tokens += 1;
+    logprob_gradients[t] = static_cast<Real>(weight * token.gradient);
+    entropy_gradients[t] = static_cast<Real>(-weight * settings.entropy_coefficient);
+  }
+}
+
+}  // namespace
 
 void describe(FieldVisitor& v, PolicyLossConfig& c) {
   v.number("clip_low", c.clip_low, 0, 1);
@@ -43,19 +66,16 @@ void policy_loss(std::span<const float> logprobs, std::span<const float> entropi
                  std::span<const float> rollout_logprobs, std::span<const double> advantages, double weight,
                  const PolicyLossConfig& settings, PolicyLossSums& sums, std::span<float> logprob_gradients,
                  std::span<float> entropy_gradients) {
-  for (std::size_t t = 0; t < logprobs.size(); ++t) {
-    const double log_ratio = static_cast<double>(logprobs[t]) - rollout_logprobs[t];
-    const TokenLoss token =
-        clipped_objective(log_ratio, advantages[t], settings.clip_low, settings.clip_high, settings.dual_clip);
-    if (token.clipped != 0) (token.clipped < 0 ? sums.clipped_low : sums.clipped_high) += 1;
+  add_policy_loss(logprobs, entropies, rollout_logprobs, advantages, weight, settings, sums, logprob_gradients,
+                  entropy_gradients);
+}
 
-    sums.loss += weight * (token.value - settings.entropy_coefficient * entropies[t]);
-    sums.entropy += entropies[t];
-    sums.log_ratio -= log_ratio;
-    sums.tokens += 1;
-    logprob_gradients[t] = static_cast<float>(weight * token.gradient);
-    entropy_gradients[t] = static_cast<float>(-weight * settings.entropy_coefficient);
-  }
+void policy_loss(std::span<const double> logprobs, std::span<const double> entropies,
+                 std::span<const double> rollout_logprobs, std::span<const double> advantages, double weight,
+                 const PolicyLossConfig& settings, PolicyLossSums& sums, std::span<double> logprob_gradients,
+                 std::span<double> entropy_gradients) {
+  add_policy_loss(logprobs, entropies, rollout_logprobs, advantages, weight, settings, sums, logprob_gradients,
+                  entropy_gradients);
 }
 
 void kl_loss(std::span<const float> logprobs, std::span<const float> reference_logprobs, const KlConfig& config,
@@ -68,12 +88,14 @@ void kl_loss(std::span<const float> logprobs, std::span<const float> reference_l
   }
 }
 
-double value_loss(std::span<const float> values, std::span<const float> old_values, std::span<const double> returns,
-                  double clip, double weight, std::span<float> gradients) {
+double value_loss(std::span<const float> values, std::span<const float> old_values, std::span<const double> targets,
+                  const std::vector<bool>& mask, double clip, double weight, std::span<float> gradients) {
   double loss = 0;
   for (std::size_t t = 0; t < values.size(); ++t) {
-    const double value = values[t], old = old_values[t], error = value - returns[t];
-    const double clipped_error = clip > 0 ? std::clamp(value, old - clip, old + clip) - returns[t] : error;
+    gradients[t] = 0;
+    if (!mask[t]) continue;
+    const double value = values[t], old = old_values[t], error = value - targets[t];
+    const double clipped_error = clip > 0 ? std::clamp(value, old - clip, old + clip) - targets[t] : error;
     const bool clipped = clipped_error * clipped_error > error * error;
     const double used_error = clipped ? clipped_error : error;
     loss += weight / 2 * used_error * used_error;

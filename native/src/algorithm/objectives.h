@@ -121,6 +121,10 @@ void policy_loss(std::span<const float> logprobs, std::span<const float> entropi
                  std::span<const float> rollout_logprobs, std::span<const double> advantages, double weight,
                  const PolicyLossConfig&, PolicyLossSums&, std::span<float> logprob_gradients,
                  std::span<float> entropy_gradients);
+void policy_loss(std::span<const double> logprobs, std::span<const double> entropies,
+                 std::span<const double> rollout_logprobs, std::span<const double> advantages, double weight,
+                 const PolicyLossConfig&, PolicyLossSums&, std::span<double> logprob_gradients,
+                 std::span<double> entropy_gradients);
 
 // Adds the KL term, coefficient * weight * estimate, to loss and its gradient to logprob_gradients. All spans:
 // [tokens].
@@ -142,10 +146,10 @@ struct LogprobGap {
 };
 
 // Returns the critic loss, weight / 2 * max((V - R)^2, (clamp(V, V_old - clip, V_old + clip) - R)^2) summed over
-// tokens, as in PPO's reference implementation; clip 0 disables clipping. V_old: value before the update, R: return.
-// Writes d(loss)/d(value). All spans: [tokens].
-double value_loss(std::span<const float> values, std::span<const float> old_values, std::span<const double> returns,
-                  double clip, double weight, std::span<float> gradients);
+// tokens of the mask, as in PPO's reference implementation; clip 0 disables clipping. V_old: value before the update,
+// R: target. Writes d(loss)/d(value), 0 outside the mask. All spans and the mask: [tokens].
+double value_loss(std::span<const float> values, std::span<const float> old_values, std::span<const double> targets,
+                  const std::vector<bool>& mask, double clip, double weight, std::span<float> gradients);
 
 // Returns 1 - variance(returns - values) / variance(returns): 1 for a perfect critic, 0 for a critic that predicts the
 // mean. Returns nothing if all returns are equal.

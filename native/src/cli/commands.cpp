@@ -40,6 +40,7 @@ int validate_command(const std::filesystem::path& run_json, bool start, bool jso
   const auto text = run_json == "-" ? std::optional(std::string(std::istreambuf_iterator<char>(std::cin), {}))
                                     : read_text_file(run_json, kMaxRunJsonBytes);
   const RunConfig config = text ? parse_run_config(*text) : read_run_config(run_json);  // throws with the reason
+  check_trainable(config);
   if (start) check_start(config);
   const auto warnings = run_config_warnings(config);
   const auto idle = idle_settings(config);

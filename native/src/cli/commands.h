@@ -20,7 +20,8 @@ namespace starpo {
 int evaluate_command(const std::filesystem::path& run_directory, const EvaluationRequest&, bool json);
 
 // Validates a run.json; "-" reads standard input. Prints warnings and settings without effect. With `start`, also
-// checks that the run can start on this machine. Throws the errors of parse_run_config and check_start.
+// checks that the run can start on this machine. Throws the errors of parse_run_config, check_trainable and
+// check_start.
 int validate_command(const std::filesystem::path& run_json, bool start, bool json);
 
 // Prints one JSON object about a run with this configuration (docs/formats/preview.md): the first prompts of `levels`
@@ -49,6 +50,14 @@ int score_command(const std::filesystem::path& model_folder, const EngineSetting
 // {"error": {"code", "message"}}: malformed_line, token_out_of_vocabulary, sequence_too_long, non_finite_score,
 // out_of_memory. Errors: file_unwritable (stdout).
 void score_sequences(Network&, std::istream& requests, std::ostream& answers);
+
+// Runs compute_lines from standard input to standard output.
+int compute_command();
+
+// Answers each line with advantages, a policy loss or kept groups, as computed in training, until the input ends
+// (docs/formats/compute.md). Answers an invalid line with {"error": {"code", "message"}}: malformed_line,
+// config_invalid, request_invalid. Errors: file_unwritable (answers).
+void compute_lines(std::istream& requests, std::ostream& answers);
 
 // Answers each line {"text": "..."} with {"ids": [...]} and {"ids": [...]} with {"text": "..."}, until the input ends
 // (docs/formats/tokenize.md). Answers an invalid line with {"error": {"code", "message"}}: malformed_line,

@@ -10,7 +10,7 @@ namespace {
 
 using Paths = std::vector<std::string_view>;
 
-const Paths filter_paths{"filter.strategy", "filter.keep"};
+const Paths filter_paths{"filter.strategy", "filter.keep", "filter.count", "filter.score", "filter.order"};
 const Paths clip_paths{"policy_loss.clip_low", "policy_loss.clip_high", "policy_loss.dual_clip"};
 const Paths critic_paths{"critic.learning_rate", "critic.value_clip", "critic.gradient_clip", "critic.warmup"};
 const Paths kl_paths{"kl.estimator", "kl.placement", "kl.reference"};
@@ -42,17 +42,23 @@ int most_trained_episodes(const RunConfig& config) {
 }
 
 void add_filter(const RunConfig& config, IdleList& idle) {
+  const auto& filter = config.filter;
   const auto groups = trained_groups(config);
-  const auto keeps_all = [&](int own) { return max_kept_groups(config.filter, own, config.rollout.group_size) == own; };
-  if (config.rollout.group_size == 1)
+  const auto keeps_all = [&](int own) { return max_kept_groups(filter, own, config.rollout.group_size) == own; };
+  const bool fixed = filter.strategy == FilterStrategy::fraction || filter.strategy == FilterStrategy::top_k;
+  if (filter.strategy == FilterStrategy::none)
+    idle.add({"filter.keep", "filter.count", "filter.score", "filter.order"},
+             "filter.strategy is none: every group is kept");
+  if (filter.strategy == FilterStrategy::top_k) idle.add({"filter.keep"}, "filter.strategy is top_k");
+  if (filter.strategy != FilterStrategy::top_k) idle.add({"filter.count"}, "filter.strategy is not top_k");
+  if (config.rollout.group_size == 1 && filter.score == FilterScore::reward_std)
     idle.add(filter_paths, "rollout.group_size is 1: the reward std of a single episode is 0, so every group is kept");
-  else if (config.filter.strategy == FilterStrategy::none)
-    idle.add({"filter.keep"}, "filter.strategy is none: every group is kept");
-  else if (config.filter.strategy == FilterStrategy::fraction &&
-           std::ranges::all_of(groups, [](int own) { return own == 1; }))
+  else if (fixed && std::ranges::all_of(groups, [](int own) { return own == 1; }))
     idle.add(filter_paths, "each environment has one group per iteration, and the filter keeps at least one");
-  else if (config.filter.strategy == FilterStrategy::fraction && std::ranges::all_of(groups, keeps_all))
-    idle.add({"filter.strategy"}, "filter.keep keeps every group");
+  else if (fixed && std::ranges::all_of(groups, keeps_all))
+    idle.add({"filter.strategy", "filter.score", "filter.order"}, filter.strategy == FilterStrategy::top_k
+                                                                      ? "filter.count keeps every group"
+                                                                      : "filter.keep keeps every group");
 }
 
 // With one optimizer step per iteration on the policy's own samples, PPO's ratio (arXiv 1707.06347, equation 7) is 1 at
@@ -73,16 +79,36 @@ void add_clips(const RunConfig& config, IdleList& idle) {
 }
 
 void add_advantage(const RunConfig& config, IdleList& idle) {
-  const auto& [estimator, gamma, lambda, whiten] = config.advantage;
+  using Estimator = AdvantageEstimator;
+  const Estimator estimator = config.advantage.estimator;
+  const auto is_any = [&](std::initializer_list<Estimator> all) {
+    return std::ranges::find(all, estimator) != all.end();
+  };
   const bool penalized = config.kl.coefficient > 0 && config.kl.placement == KlPlacement::reward;
-  if (estimator != AdvantageEstimator::gae)
-    idle.add({"advantage.lambda"}, "advantage.estimator is not gae: no critic is used");
-  if (estimator != AdvantageEstimator::gae && !penalized)
+  const bool discounts_tokens = is_any({Estimator::gae, Estimator::bi_level_gae, Estimator::reinforce_plus_plus});
+  const bool sums_tokens = is_any({Estimator::trajectory_baseline, Estimator::turn_baseline});
+  if (!is_any({Estimator::gae, Estimator::bi_level_gae, Estimator::turn_baseline}))
+    idle.add({"advantage.lambda"}, "only advantage.estimator gae, bi_level_gae and turn_baseline use it");
+  if (sums_tokens)
+    idle.add({"advantage.gamma"}, "this advantage.estimator sums KL rewards without a discount per token");
+  else if (!discounts_tokens && !penalized)
     idle.add({"advantage.gamma"},
-             "advantage.estimator is not gae and the reward has no KL term: nothing is discounted over time");
+             "this advantage.estimator has no rewards per token and the reward has no KL term: nothing is discounted "
+             "over time");
+  if (!is_any({Estimator::bi_level_gae, Estimator::turn_baseline, Estimator::gigpo, Estimator::hgpo}))
+    idle.add({"advantage.turn_gamma"}, "only advantage.estimator bi_level_gae, turn_baseline, gigpo and hgpo use it");
+  if (!is_any({Estimator::gigpo, Estimator::hgpo}))
+    idle.add({"advantage.scale_by_std"}, "only advantage.estimator gigpo and hgpo use it");
+  if (estimator != Estimator::gigpo) idle.add({"advantage.step_weight"}, "advantage.estimator is not gigpo");
+  if (estimator != Estimator::hgpo)
+    idle.add({"advantage.history", "advantage.history_exponent", "advantage.episode_term"},
+             "advantage.estimator is not hgpo");
+  if (!reads_turn_rewards(estimator))
+    idle.add({"advantage.rewards"}, "this advantage.estimator uses the episode's score alone");
+  if (config.reward.normalization == RewardNormalization::none)
+    idle.add({"reward.normalize_by"}, "reward.normalization is none");
   const auto average = config.policy_loss.average;
-  if (estimator == AdvantageEstimator::dr_grpo && average != LossAverage::fixed_length &&
-      average != LossAverage::trajectory_sum)
+  if (estimator == Estimator::dr_grpo && average != LossAverage::fixed_length && average != LossAverage::trajectory_sum)
     idle.add(
         {"advantage.estimator"},
         "dr_grpo also removes the length bias, which needs policy_loss.average fixed_length: the weight of a token "
@@ -132,7 +158,11 @@ void add_reinforcement(IdleList& idle) {
             "rollout.min_p", "levels.pool"},
            reason);
   idle.add(filter_paths, reason);
-  idle.add({"advantage.estimator", "advantage.gamma", "advantage.lambda", "advantage.whiten"}, reason);
+  idle.add({"reward.normalization", "reward.normalize_by"}, reason);
+  idle.add({"advantage.estimator", "advantage.gamma", "advantage.lambda", "advantage.whiten", "advantage.rewards",
+            "advantage.turn_gamma", "advantage.scale_by_std", "advantage.step_weight", "advantage.history",
+            "advantage.history_exponent", "advantage.episode_term"},
+           reason);
   idle.add(clip_paths, reason);
   idle.add({"policy_loss.entropy_coefficient", "policy_loss.average", "policy_loss.mini_batch", "policy_loss.epochs"},
            reason);

@@ -108,10 +108,26 @@ void describe(FieldVisitor& v, RunConfig& c) {
     return c.policy_loss.mini_batch % c.rollout.group_size != 0 ? "must be a multiple of rollout.group_size" : "";
   });
   v.check("critic.model", [&] {
-    const bool has_critic = c.critic.model != CriticModel::none,
-               uses_critic = c.advantage.estimator == AdvantageEstimator::gae;
-    if (uses_critic && !has_critic) return "must be full or head: advantage.estimator gae needs a critic";
-    return has_critic && !uses_critic ? "must be none: only advantage.estimator gae uses a critic" : "";
+    const bool has_critic = c.critic.model != CriticModel::none, needs_critic = uses_critic(c.advantage.estimator);
+    if (needs_critic && !has_critic) return "must be full or head: this advantage.estimator needs a critic";
+    return has_critic && !needs_critic ? "must be none: only advantage.estimator gae, bi_level_gae, "
+                                         "trajectory_baseline and turn_baseline use a "
+                                         "critic"
+                                       : "";
+  });
+  v.check("reward.normalization", [&] {
+    return c.reward.normalization != RewardNormalization::none && c.advantage.rewards == RewardPosition::turn &&
+                   reads_turn_rewards(c.advantage.estimator)
+               ? "must be none: it gives one reward per episode, but advantage.rewards is turn. Set one of them to "
+                 "none "
+                 "or episode"
+               : "";
+  });
+  v.check("reward.normalize_by", [&] {
+    return c.reward.normalization != RewardNormalization::none && c.reward.normalize_by == NormalizationScope::group &&
+                   c.rollout.group_size == 1
+               ? "must be environment or batch: rollout.group_size is 1, so every normalized reward would be 0"
+               : "";
   });
   v.check("warm_start", [&] {
     const auto& w = c.warm_start;
@@ -151,6 +167,20 @@ RunConfig read_run_config(const std::filesystem::path& file) {
   return parse_run_config(text.str());
 }
 
+void check_trainable(const RunConfig& config) {
+  if (config.task == Task::warm_start) return;
+  const auto refuse = [](const std::string& path, const std::string& value) {
+    throw Error("config_invalid",
+                path + ": must be " + value +
+                    " in training: log-probabilities are of the whole distribution, so truncated sampling would bias "
+                    "the update",
+                "set " + path + " to " + value + ", and truncate in Play, which has its own settings");
+  };
+  if (config.rollout.top_p < 1) refuse("rollout.top_p", "1");
+  if (config.rollout.top_k > 0) refuse("rollout.top_k", "0");
+  if (config.rollout.min_p > 0) refuse("rollout.min_p", "0");
+}
+
 std::vector<std::string> run_config_warnings(const RunConfig& config) {
   std::vector<std::string> warnings = config.changed_since;
   const auto& rollout = config.rollout;
@@ -169,14 +199,10 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
       warnings.push_back("environments[" + std::to_string(e) + "].share rounds to 0 of " +
                          std::to_string(rollout.groups) + " groups: " + config.environments[e].label +
                          " is not trained");
-  if (rollout.top_p < 1 || rollout.top_k > 0 || rollout.min_p > 0)
-    warnings.push_back(
-        "rollout.top_p, top_k or min_p truncate the sampling distribution, but log-probabilities are of the full one: "
-        "the update is biased");
   if (rollout.group_size == 1 && config.advantage.estimator != AdvantageEstimator::rloo &&
-      config.advantage.estimator != AdvantageEstimator::gae)
+      compares_in_group(config.advantage.estimator))
     warnings.push_back("rollout.group_size is 1: advantages compare an episode with its group, so nothing is learned");
-  if (config.filter.strategy != FilterStrategy::none && config.filter.keep == 0)
+  if (config.filter.strategy == FilterStrategy::fraction && config.filter.keep == 0)
     warnings.push_back("filter.keep is 0: the filter keeps only one group per environment");
   if (config.optimizer.learning_rate == 0)
     warnings.push_back("optimizer.learning_rate is 0: the policy does not change");

@@ -62,6 +62,10 @@ int critic_warmup_end(const RunConfig&);
 RunConfig read_run_config(const std::filesystem::path& file);
 RunConfig parse_run_config(std::string_view json);
 
+// Throws config_invalid if a valid configuration can't be trained: rollouts with truncated sampling. Evaluations of an
+// existing run can use it.
+void check_trainable(const RunConfig&);
+
 // Returns warnings about settings that are valid but rarely intended, as sentences.
 std::vector<std::string> run_config_warnings(const RunConfig&);
 

@@ -66,6 +66,10 @@ void describe(FieldVisitor& v, LevelsConfig& c) {
   v.integer("pool", c.pool, 0, 1000000000);
 }
 
-void describe(FieldVisitor& v, RewardConfig& c) { v.number("format_penalty", c.format_penalty, -100, 0); }
+void describe(FieldVisitor& v, RewardConfig& c) {
+  v.number("format_penalty", c.format_penalty, -100, 0);
+  v.choice("normalization", c.normalization, {"none", "mean", "mean_std", "asymmetric_clip"});
+  v.choice("normalize_by", c.normalize_by, {"group", "environment", "batch"});
+}
 
 }  // namespace starpo

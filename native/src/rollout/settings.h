@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithm/reward_normalization.h"
 #include "fields/field_visitor.h"
 
 // Settings of run.json for episodes: environments, levels, rollout and rewards.
@@ -55,6 +56,8 @@ struct LevelsConfig {
 
 struct RewardConfig {
   double format_penalty = 0;
+  RewardNormalization normalization = RewardNormalization::none;
+  NormalizationScope normalize_by = NormalizationScope::group;
 };
 
 // Distributes `groups` training groups over environments by share, with the largest-remainder method. Ties go to

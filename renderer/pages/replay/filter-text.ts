@@ -5,41 +5,53 @@ import type { Group } from '../../player/groups.ts';
 export interface FilterSettings {
   strategy: string;
   keep: number;
+  /** What groups are ranked by. */
+  score: string;
+  order: string;
 }
 
 /** Returns the filter of a configuration; no filter if the setting is missing. */
 export function filterOf(config: unknown): FilterSettings {
-  const { strategy = 'none', keep = 1 } = (config as { filter?: Partial<FilterSettings> } | null)?.filter ?? {};
-  return { strategy, keep };
+  const filter = (config as { filter?: Partial<FilterSettings> } | null)?.filter;
+  return { strategy: 'none', keep: 1, score: 'reward_std', order: 'largest', ...filter };
 }
+
+const rankings: Readonly<Record<string, string>> = {
+  reward_std: 'reward std',
+  entropy: 'entropy',
+  length: 'response length',
+};
 
 /** Returns how many groups a fraction keeps, at least one, as the trainer computes it. */
 const quotaOf = (keep: number, groups: number) => Math.max(1, Math.floor(keep * groups + 1e-9));
 
 /** Describes the filter in one sentence. */
-export function describeFilter({ strategy, keep }: FilterSettings, groups: readonly Group[]): string {
+export function describeFilter({ strategy, keep, score, order }: FilterSettings, groups: readonly Group[]): string {
   const kept = groups.filter((group) => group.kept).length;
+  if (strategy === 'none') return 'No filter. The update trains on every group.';
+  const ranking = rankings[score] ?? score;
+  if (score !== 'reward_std' || order !== 'largest' || !['fraction', 'top_p'].includes(strategy))
+    return `The filter ranks groups by ${ranking}, ${order} first, and trains on ${kept} of ${groups.length}.`;
   if (strategy === 'fraction') {
     const severalEnvironments = new Set(groups.map(({ environment }) => environment)).size > 1;
     const scope = severalEnvironments ? ` per environment` : '';
     return `StarPO-S trains on the ${percent(keep, 0)} of groups${scope} with the highest reward std: ${kept} of ${groups.length}.`;
   }
-  if (strategy === 'top_p')
-    return `Top-p filter: trains on the groups with the highest reward std that make up ${percent(keep, 0)} of the total: ${kept} of ${groups.length}.`;
-  return 'No filter. The update trains on every group.';
+  return `Top-p filter: trains on the groups with the highest reward std that make up ${percent(keep, 0)} of the total: ${kept} of ${groups.length}.`;
 }
 
 /** Ranks the groups of each environment by reward std, as the filter does, with the reason for each. */
 export function ranked(
   groups: readonly Group[],
-  { strategy, keep }: FilterSettings,
+  { strategy, keep, score, order }: FilterSettings,
 ): { group: Group; reason: string }[] {
   const byEnvironment = Map.groupBy(groups, ({ environment }) => environment);
   return [...byEnvironment.values()].flatMap((own) => {
     const quota = quotaOf(keep, own.length);
+    const byStd = score === 'reward_std' && order === 'largest';
     return own
       .toSorted((a, b) => (b.rewardStd ?? 0) - (a.rewardStd ?? 0) || a.group - b.group)
-      .map((group, at) => ({ group, reason: reasonOf(group, at + 1, own.length, strategy, quota) }));
+      .map((group, at) => ({ group, reason: reasonOf(group, at + 1, own.length, byStd ? strategy : 'none', quota) }));
   });
 }
 

@@ -27,6 +27,7 @@ int fail(Journal& journal, int iteration, const Error& error) {
 
 int run_training(const std::filesystem::path& run_directory) {
   const RunConfig config = read_run_config(run_directory / "run.json");
+  check_trainable(config);
   Journal journal(run_directory);
   TrainingRun run(run_directory, journal);
   try {

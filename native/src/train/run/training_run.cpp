@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "algorithm/statistics.h"
 #include "base/error.h"
@@ -29,6 +30,20 @@ double peak_memory_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+// Returns what the filter ranks a group by, of each episode; nothing if that is the reward std.
+std::vector<double> measurements(std::span<const Episode> group, FilterScore score) {
+  std::vector<double> result;
+  if (score == FilterScore::reward_std) return result;
+  for (const Episode& episode : group) {
+    const double tokens = episode.sampled_tokens();
+    double entropy = 0;
+    for (const Turn& turn : episode.turns)
+      entropy += std::accumulate(turn.entropies.begin(), turn.entropies.end(), 0.0);
+    result.push_back(score == FilterScore::length ? tokens : entropy / tokens);
+  }
+  return result;
 }
 
 constexpr auto kTrainingSplit = "train";
@@ -215,7 +230,9 @@ void TrainingRun::discard_void_episodes(std::vector<Episode>& episodes, const st
 
 FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Metrics& metrics) {
   std::vector<ScoredGroup> groups;
-  for (const auto group : groups_of(episodes)) groups.push_back({group.front().spec.environment, scores_of(group)});
+  for (const auto group : groups_of(episodes))
+    groups.push_back(
+        {group.front().spec.environment, scores_of(group), measurements(group, state_->config.filter.score)});
   auto result = filter_groups(groups, state_->config.filter);
   // Void episodes can leave one of a group, which can't be compared with others.
   for (std::size_t group = 0; group < groups.size(); ++group)

@@ -5,6 +5,7 @@
 
 #include "algorithm/advantage.h"
 #include "algorithm/objectives.h"
+#include "algorithm/reward_normalization.h"
 #include "algorithm/statistics.h"
 #include "journal/metric_names.h"
 
@@ -81,15 +82,28 @@ void add_zero_std_share(const std::vector<std::vector<double>>& advantages, cons
   if (all > 0) at(metrics, metric::kAdvantageZeroStdShare) = from_zero_std / all;
 }
 
+// Adds the critic's metrics over the tokens whose value is trained.
 void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics) {
-  std::vector<double> values, returns;
+  std::vector<double> values, targets;
   for (const Sequence& sequence : sequences) {
-    values.insert(values.end(), sequence.values.begin(), sequence.values.end());
-    returns.insert(returns.end(), sequence.returns.begin(), sequence.returns.end());
+    for (std::size_t t = 0; t < sequence.values.size(); ++t) {
+      if (!sequence.value_mask[t]) continue;
+      values.push_back(sequence.values[t]);
+      targets.push_back(sequence.value_targets[t]);
+    }
   }
   at(metrics, metric::kCriticValueMean) = mean(values);
-  if (const auto explained = explained_variance(values, returns))
+  if (const auto explained = explained_variance(values, targets))
     at(metrics, metric::kCriticExplainedVariance) = *explained;
+}
+
+EpisodeRewards rewards_of(const Sequence& sequence, std::vector<double> kl_rewards) {
+  const Episode& episode = *sequence.episode;
+  EpisodeRewards rewards{episode.spec.group, episode.spec.environment, {}, std::move(kl_rewards), {}};
+  for (const Turn& turn : episode.turns)
+    rewards.turns.push_back({static_cast<int>(turn.ids.size()), turn.reward + turn.penalty, turn.state});
+  rewards.values.assign(sequence.values.begin(), sequence.values.end());
+  return rewards;
 }
 
 }  // namespace
@@ -108,44 +122,35 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
                                           Metrics& metrics, const std::function<void()>& progress) {
   const AdvantageConfig& config = run_config.advantage;
   std::vector<Sequence> sequences;
-  std::vector<double> scores, group_relative;  // [sequences]
-  std::vector<bool> has_reward_std;            // [sequences]
+  std::vector<bool> has_reward_std;  // [sequences]
   const auto groups = groups_of(episodes);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (!kept_groups[g]) continue;
-    const auto own = scores_of(groups[g]);
     for (const Episode& episode : groups[g]) sequences.push_back(make_sequence(episode));
-    scores.insert(scores.end(), own.begin(), own.end());
-    has_reward_std.insert(has_reward_std.end(), own.size(), reward_std(own) > 0);
-    if (config.estimator == AdvantageEstimator::gae) continue;
-    const auto advantages = group_advantages(own, config.estimator);
-    group_relative.insert(group_relative.end(), advantages.begin(), advantages.end());
+    has_reward_std.insert(has_reward_std.end(), groups[g].size(), reward_std(scores_of(groups[g])) > 0);
   }
   if (sequences.empty()) return sequences;
 
   const auto temperature = static_cast<float>(run_config.rollout.temperature);
   if (replica.reference)
     compute_reference_logprobs(*replica.reference_pass, replica.micro_batch_tokens, temperature, sequences, progress);
-  auto rewards = kl_rewards(run_config.kl, sequences, metrics);
+  auto kl = kl_rewards(run_config.kl, sequences, metrics);
   if (replica.critic) compute_values(replica, temperature, sequences, progress);
 
-  std::vector<std::vector<double>> advantages(sequences.size());
+  std::vector<EpisodeRewards> rewards;
+  for (std::size_t i = 0; i < sequences.size(); ++i) rewards.push_back(rewards_of(sequences[i], std::move(kl[i])));
+  normalize_rewards(rewards, run_config.reward.normalization, run_config.reward.normalize_by);
+
+  std::vector<std::vector<double>> advantages;
   std::vector<int> environments;
   std::vector<double> all;
-  for (std::size_t i = 0; i < sequences.size(); ++i) {
-    environments.push_back(sequences[i].episode->spec.environment);
-    std::vector<double>& own = advantages[i];
-    own.resize(rewards[i].size());
-    if (config.estimator == AdvantageEstimator::gae) {
-      rewards[i].back() += scores[i];
-      generalized_advantages(rewards[i], sequences[i].values, config.gamma, config.lambda, own);
-      sequences[i].returns.resize(own.size());
-      for (std::size_t t = 0; t < own.size(); ++t) sequences[i].returns[t] = own[t] + sequences[i].values[t];
-    } else {
-      returns_to_go(rewards[i], config.gamma, own);
-      for (double& advantage : own) advantage += group_relative[i];
-    }
-    all.insert(all.end(), own.begin(), own.end());
+  for (TokenAdvantages& own : token_advantages(rewards, config)) {
+    Sequence& sequence = sequences[advantages.size()];
+    sequence.value_targets = std::move(own.value_targets);
+    sequence.value_mask = std::move(own.value_mask);
+    environments.push_back(sequence.episode->spec.environment);
+    all.insert(all.end(), own.advantages.begin(), own.advantages.end());
+    advantages.push_back(std::move(own.advantages));
   }
   add_advantage_metrics(all, metrics);
   if (replica.critic) add_value_metrics(sequences, metrics);

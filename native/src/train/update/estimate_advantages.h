@@ -17,9 +17,7 @@ void compute_reference_logprobs(NetworkPass& reference, int micro_batch_tokens, 
                                 std::vector<Sequence>& sequences, const std::function<void()>& progress);
 
 // Returns the trajectories of the kept groups, in order, with an advantage for every trained token: in-reward KL, then
-// the estimator, then whitening per environment.
-//   gae:            the episode's score is the reward of its last trained token; each token has its own KL penalty
-//   group-relative: the episode's advantage for all its tokens, plus the KL penalties from each token on
+// reward normalization, then the estimator, then whitening per environment.
 // episodes: ordered by group, must outlive the result; kept_groups: [groups]. progress is called after every forward
 // pass. Adds actor/kl_to_reference, critic/* of the values and advantage/* (before whitening, except
 // zero_std_share).

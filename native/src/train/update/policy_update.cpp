@@ -14,8 +14,8 @@
 namespace starpo {
 namespace {
 
-// The critic's part of an update. It uses the policy's mini-batches, each averaged over its tokens. Does nothing
-// without a critic.
+// The critic's part of an update. It uses the policy's mini-batches, each averaged over the tokens of the
+// value mask. Does nothing without a critic.
 class CriticUpdate {
  public:
   // critic: may be null. It and the configuration must outlive this object.
@@ -23,11 +23,12 @@ class CriticUpdate {
       : config_(config), critic_(critic), iteration_(iteration) {}
 
   void begin(std::span<const Sequence> mini_batch) {
-    std::size_t tokens = 0;
-    for (const Sequence& sequence : mini_batch) tokens += sequence.targets.size();
+    if (!critic_) return;
+    std::ptrdiff_t tokens = 0;
+    for (const Sequence& sequence : mini_batch) tokens += std::ranges::count(sequence.value_mask, true);
     weight_ = 1.0 / static_cast<double>(tokens);
     loss_ = 0;
-    if (critic_) critic_->trained().clear_gradients();
+    critic_->trained().clear_gradients();
   }
 
   // Call after the policy's pass over the micro-batch if the critic reads the policy. Errors: non_finite_loss.
@@ -39,8 +40,9 @@ class CriticUpdate {
     std::size_t offset = 0;
     for (const Sequence& sequence : micro_batch) {
       const std::size_t n = sequence.targets.size();
-      loss_ += value_loss(std::span(values_).subspan(offset, n), sequence.values, sequence.returns,
-                          config_.critic.value_clip, weight_, std::span(value_gradients_).subspan(offset, n));
+      loss_ += value_loss(std::span(values_).subspan(offset, n), sequence.values, sequence.value_targets,
+                          sequence.value_mask, config_.critic.value_clip, weight_,
+                          std::span(value_gradients_).subspan(offset, n));
       offset += n;
     }
     if (!std::isfinite(loss_))

@@ -17,7 +17,8 @@ struct Sequence {
   std::vector<double> advantages;
   std::vector<float> reference_logprobs;  // with a KL term
   std::vector<float> values;              // with a critic; before the update
-  std::vector<double> returns;            // with a critic; its targets
+  std::vector<double> value_targets;      // with a critic
+  std::vector<bool> value_mask;           // with a critic; tokens whose value is trained
 };
 
 Sequence make_sequence(const Episode&);

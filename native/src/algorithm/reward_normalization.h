@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "algorithm/advantage.h"
+
+namespace starpo {
+
+// none:            rewards are unchanged
+// mean:            x - mean
+// mean_std:        (x - mean) / (unbiased std + 1e-6)
+// asymmetric_clip: mean_std, clipped to [-1, 3], so that a failure counts less than a rare success
+enum class RewardNormalization { none, mean, mean_std, asymmetric_clip };
+
+// Episodes whose scores share a mean and standard deviation. batch: the kept episodes of all environments.
+enum class NormalizationScope { group, environment, batch };
+
+// Replaces the scores x of episodes by normalized ones, as RAGEN does before it estimates advantages: a single reward
+// in the last turn. Equal scores and single episodes become 0.
+void normalize_rewards(std::vector<EpisodeRewards>&, RewardNormalization, NormalizationScope);
+
+}  // namespace starpo

@@ -1,0 +1,282 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Episode, restate, type Settings } from './estimator-restatement.ts';
+import { root, trainer } from './trainer-process.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers have a different form for each request
+type Answer = any;
+
+/** Sends lines to `starpo-trainer compute` and returns its answers. */
+function answersTo(lines: readonly string[]): Answer[] {
+  const { stdout, status, stderr } = spawnSync(trainer, ['compute'], {
+    input: lines.map((line) => `${line}\n`).join(''),
+    encoding: 'utf8',
+    maxBuffer: 64 << 20,
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+const compute = (requests: readonly object[]) => answersTo(requests.map((request) => JSON.stringify(request)));
+
+/** Compares nested lists of numbers, with the tolerance of the reference data unless another is given. */
+function expectClose(actual: unknown, expected: unknown, name: string, tolerance = 1e-9): void {
+  if (Array.isArray(expected)) {
+    expect(actual, name).toHaveLength(expected.length);
+    for (const [i, each] of expected.entries()) expectClose((actual as unknown[])[i], each, `${name}[${i}]`, tolerance);
+  } else if (typeof expected === 'number') {
+    const error = Math.abs((actual as number) - expected);
+    expect(error, `${name}: ${actual}, expected ${expected}`).toBeLessThanOrEqual(tolerance * (1 + Math.abs(expected)));
+  } else {
+    expect(actual, name).toEqual(expected);
+  }
+}
+
+const reference = JSON.parse(readFileSync(join(root, 'native/tests/vectors/estimators.json'), 'utf8'));
+
+const estimators: Record<string, (settings: Answer) => object> = {
+  gae: ({ gamma, lambda, whiten }) => ({ estimator: 'gae', gamma, lambda, whiten }),
+  bilevel_gae: ({ gamma, lambda, turn_gamma, whiten }) => ({
+    ...{ estimator: 'bi_level_gae', gamma, lambda, turn_gamma, whiten },
+  }),
+  turn_gae: ({ lambda, turn_gamma, whiten }) => ({ estimator: 'turn_baseline', lambda, turn_gamma, whiten }),
+  reinforce_plus_plus: ({ gamma, whiten }) => ({ estimator: 'reinforce_plus_plus', gamma, whiten }),
+  grpo: ({ norm_by_std }) => ({ estimator: norm_by_std ? 'grpo' : 'dr_grpo' }),
+  rloo: () => ({ estimator: 'rloo' }),
+  rloo_vectorized: () => ({ estimator: 'loop' }),
+  gigpo_per_episode: ({ mode, step_weight, gamma }) => ({
+    ...{ estimator: 'gigpo', scale_by_std: mode === 'mean_std_norm', step_weight, turn_gamma: gamma },
+  }),
+  hgpo: ({ mode, gamma, history, alpha, base_group }) => ({
+    ...{ estimator: 'hgpo', scale_by_std: mode === 'mean_std_norm', turn_gamma: gamma, history },
+    ...{ history_exponent: alpha, episode_term: base_group },
+  }),
+};
+
+test('estimators equal the reference implementations', () => {
+  const cases = reference.cases.filter((each: Answer) => each.estimator);
+  expect(cases.length).toBeGreaterThan(25);
+  const requests = cases.map(({ estimator, settings = {}, episodes }: Answer) => ({
+    ...{ advantage: { rewards: 'turn', ...estimators[estimator]!(settings) }, episodes },
+    kl: { coefficient: settings.kl_coef ?? 0 },
+  }));
+  for (const [i, answer] of compute(requests).entries()) {
+    const { id, estimator, expected, episodes } = cases[i];
+    expectClose(answer.advantages, expected.advantages, id);
+    // The turn's return is stored at its first token only, which is where the mask is set.
+    const masked = answer.value_targets?.map((targets: number[], e: number) =>
+      targets.map((target, t) => (answer.value_mask[e][t] ? target : 0)),
+    );
+    if (episodes[0].values && estimator !== 'reinforce_plus_plus') expectClose(masked, expected.returns, id);
+  }
+});
+
+test('reward normalization equals the reference implementation', () => {
+  const cases = reference.cases.filter((each: Answer) => each.normalisation);
+  const scopes: Record<string, string> = { state: 'group', inductive: 'environment', batch: 'batch' };
+  const methods: Record<string, string> = { asym_clip: 'asymmetric_clip' };
+  const requests = cases.map(({ settings: { grouping, method }, episodes }: Answer) => ({
+    // Without a discount, this estimator returns the score.
+    advantage: { estimator: 'reinforce_plus_plus', rewards: 'episode' },
+    reward: { normalization: methods[method] ?? method, normalize_by: scopes[grouping] },
+    episodes: episodes.map(({ group, tag, reward, penalty }: Answer) => ({
+      // A group of RAGEN may span tags; ours belongs to one environment.
+      ...{ group, environment: grouping === 'inductive' ? tag : 0 },
+      turns: [{ tokens: 1, reward: reward + penalty }],
+    })),
+  }));
+  for (const [i, answer] of compute(requests).entries())
+    expectClose(answer.advantages.flat(), cases[i].expected.scores, cases[i].id);
+});
+
+test('the clipped policy loss and its gradient equal the reference implementation', () => {
+  const cases = reference.cases.filter((each: Answer) => each.loss);
+  const averages: Record<string, string> = {
+    ...{ 'token-mean': 'token', 'seq-mean-token-sum': 'trajectory_sum', 'seq-mean-token-mean': 'trajectory' },
+  };
+  const requests = cases.map(({ settings: { aggregation, clip_low, clip_high, dual_clip }, sequences }: Answer) => ({
+    policy_loss: { clip_low, clip_high, dual_clip, average: averages[aggregation] },
+    sequences: sequences.map(({ old_logprobs, ...rest }: Answer) => ({ ...rest, rollout_logprobs: old_logprobs })),
+  }));
+  for (const [i, answer] of compute(requests).entries()) {
+    const { id, expected } = cases[i];
+    expectClose(answer.loss, expected.loss, id);
+    expectClose(answer.gradient, expected.gradient, id);
+    expectClose(answer.clip_fraction_low + answer.clip_fraction_high, expected.metrics.pg_clipfrac, id, 1e-8);
+  }
+});
+
+test('filters keep the groups of the reference implementation', () => {
+  const cases = reference.cases.filter((each: Answer) => each.filter);
+  const requests = cases.map(({ settings: { strategy, type, value, prob_mode }, scores }: Answer) => ({
+    filter: {
+      strategy: strategy === 'top_k_abs' ? 'top_k' : prob_mode === 'softmax' ? 'softmax' : strategy,
+      // `length` is the mean of the scores given, so these are ranked as they are.
+      ...{ score: 'length', order: type },
+      ...(strategy === 'top_k_abs' ? { count: value } : { keep: value }),
+    },
+    groups: scores.map((score: number) => [score]),
+  }));
+  for (const [i, { kept }] of compute(requests).entries())
+    expect(kept, cases[i].id).toEqual(cases[i].expected.kept.toSorted((a: number, b: number) => a - b));
+});
+
+test('min_p, softmax and top_p also rank from the smallest score, and never keep a score of 0', () => {
+  const groups = [[4], [1], [0], [2], [1.5]];
+  const kept = (filter: object) => compute([{ filter: { score: 'entropy', ...filter }, groups }])[0].kept;
+  expect(kept({ strategy: 'top_p', keep: 0.5, order: 'smallest' })).toEqual([1, 3, 4]);
+  expect(kept({ strategy: 'min_p', keep: 0.6, order: 'smallest' })).toEqual([1, 4]);
+  expect(kept({ strategy: 'min_p', keep: 0.4 })).toEqual([0, 3]);
+  expect(kept({ strategy: 'min_p', keep: 0 })).toEqual([0, 1, 3, 4]);
+  expect(kept({ strategy: 'softmax', keep: 0.6, order: 'smallest' })).toEqual([1, 4]);
+  expect(kept({ strategy: 'top_k', count: 2, order: 'smallest' })).toEqual([1, 4]);
+  const all = compute([{ filter: { strategy: 'top_k', count: 5, score: 'entropy' }, groups }])[0];
+  expect(all.kept).toEqual([0, 1, 2, 3, 4]);
+  expect(all.warnings).toEqual([expect.stringContaining('groups with zero entropy were kept too')]);
+});
+
+/** Reproducible numbers in [0, 1). */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return state / 2147483648;
+  };
+}
+
+/** Episodes of unequal lengths, with ties, zero rewards, groups of one episode and repeated states. */
+function randomEpisodes(next: () => number): Episode[] {
+  const whole = (limit: number) => Math.floor(next() * limit);
+  return [3, 1, 4, 2].flatMap((size, group) =>
+    Array.from({ length: size }, () => {
+      const turns = Array.from({ length: 1 + whole(4) }, () => ({
+        tokens: 1 + whole(3),
+        reward: group === 3 ? 0.5 : [0, 0, 1, -0.1, 0.3][whole(5)]!,
+        state: 'abc'[whole(3)]!,
+      }));
+      const tokens = turns.reduce((sum, turn) => sum + turn.tokens, 0);
+      const numbers = () => Array.from({ length: tokens }, () => next() * 2 - 1);
+      return { group, turns, values: numbers(), kl: numbers() };
+    }),
+  );
+}
+
+const names = ['grpo', 'dr_grpo', 'rloo', 'loop', 'gigpo', 'hgpo', 'reinforce_plus_plus', 'gae', 'bi_level_gae'];
+
+test.each([...names, 'trajectory_baseline', 'turn_baseline'])('%s equals its literal restatement', (estimator) => {
+  const next = random(7);
+  const requests = Array.from({ length: 40 }, (_, i) => {
+    const advantage: Settings = {
+      ...{ estimator, rewards: i % 2 ? 'turn' : 'episode', gamma: i % 3 ? 0.9 : 1, lambda: i % 5 ? 0.8 : 1 },
+      ...{ turn_gamma: i % 4 ? 0.95 : 1, scale_by_std: i % 2 === 0, step_weight: 0.5 + (i % 3) },
+      ...{ history: i % 4, history_exponent: (i % 3) / 2, episode_term: i % 7 < 3 },
+    };
+    return { advantage, kl: { coefficient: i % 2 ? 0.1 : 0 }, episodes: randomEpisodes(next) };
+  });
+  for (const [i, answer] of compute(requests).entries()) {
+    const { advantage, kl, episodes } = requests[i]!;
+    for (const [e, episode] of episodes.entries()) {
+      const expected = restate(episodes, episode, advantage, kl.coefficient);
+      const name = `request ${i}, episode ${e}`;
+      expectClose(answer.advantages[e], expected.advantages, name, 1e-8);
+      expectClose(answer.value_targets?.[e] ?? null, expected.targets, name, 1e-8);
+      expect(answer.value_mask?.[e] ?? null, name).toEqual(expected.mask);
+    }
+  }
+});
+
+test('the gradient of the policy loss equals finite differences, for every average', () => {
+  const next = random(3);
+  const numbers = (count: number) => Array.from({ length: count }, next);
+  for (const average of ['trajectory', 'token', 'trajectory_sum', 'fixed_length']) {
+    const sequences = [4, 1, 6].map((tokens) => ({
+      logprobs: numbers(tokens).map((each) => -each),
+      rollout_logprobs: numbers(tokens).map((each) => -each),
+      advantages: numbers(tokens).map((each) => each - 0.5),
+    }));
+    const policy_loss = { clip_low: 0.2, clip_high: 0.3, dual_clip: 1.5, average };
+    const request = (changed: typeof sequences) => ({ policy_loss, sequences: changed, longest: 8 });
+    const step = 1e-6;
+    const shifted = sequences.flatMap((sequence, s) =>
+      sequence.logprobs.flatMap((_, t) =>
+        [step, -step].map((by) => {
+          const copy = structuredClone(sequences);
+          copy[s]!.logprobs[t]! += by;
+          return request(copy);
+        }),
+      ),
+    );
+    const [exact, ...losses] = compute([request(sequences), ...shifted]);
+    const numeric = exact.gradient
+      .flat()
+      .map((_: number, i: number) => (losses[2 * i].loss - losses[2 * i + 1].loss) / (2 * step));
+    expectClose(exact.gradient.flat(), numeric, average, 1e-7);
+  }
+});
+
+const turns = [{ tokens: 1, reward: 0 }];
+
+test.each([
+  ['not JSON', '{', 'malformed_line'],
+  ['a list', '[]', 'malformed_line'],
+  ['an unknown request', '{"loss": {}}', 'malformed_line'],
+  ['no episodes', { advantage: {}, episodes: [] }, 'request_invalid'],
+  ['an unknown key', { advantage: {}, episodes: [{ group: 0, turns }], extra: 1 }, 'request_invalid'],
+  ['a missing group', { advantage: {}, episodes: [{ turns }] }, 'request_invalid'],
+  ['an episode without turns', { advantage: {}, episodes: [{ group: 0, turns: [] }] }, 'request_invalid'],
+  ['a turn without tokens', { advantage: {}, episodes: [{ group: 0, turns: [{ tokens: 0 }] }] }, 'request_invalid'],
+  ['missing values', { advantage: { estimator: 'gae' }, episodes: [{ group: 0, turns }] }, 'request_invalid'],
+  ['too few KL values', { advantage: {}, episodes: [{ group: 0, turns, kl: [] }] }, 'request_invalid'],
+  [
+    'a text as reward',
+    { advantage: {}, episodes: [{ group: 0, turns: [{ tokens: 1, reward: 'a' }] }] },
+    'request_invalid',
+  ],
+  [
+    'a huge reward',
+    { advantage: {}, episodes: [{ group: 0, turns: [{ tokens: 1, reward: 1e200 }] }] },
+    'request_invalid',
+  ],
+  ['an unknown estimator', { advantage: { estimator: 'best' }, episodes: [{ group: 0, turns }] }, 'config_invalid'],
+  ['an unknown setting', { advantage: { lamda: 1 }, episodes: [{ group: 0, turns }] }, 'config_invalid'],
+  [
+    'normalized scores with rewards of turns',
+    { advantage: { estimator: 'gigpo' }, reward: { normalization: 'mean' }, episodes: [{ group: 0, turns }] },
+    'config_invalid',
+  ],
+  [
+    'lists of unequal lengths',
+    { policy_loss: {}, sequences: [{ logprobs: [0], rollout_logprobs: [], advantages: [1] }] },
+    'request_invalid',
+  ],
+  [
+    'an overflowing ratio',
+    { policy_loss: {}, sequences: [{ logprobs: [900], rollout_logprobs: [0], advantages: [-1] }] },
+    'non_finite_result',
+  ],
+  ['an empty group', { filter: {}, groups: [[]] }, 'request_invalid'],
+])('%s is answered with an error, and the next line with its result', (_, request, code) => {
+  const valid = '{"filter": {"strategy": "fraction", "keep": 0.5}, "groups": [[0, 1], [1, 1]]}';
+  const [failed, answered] = answersTo([typeof request === 'string' ? request : JSON.stringify(request), valid]);
+  expect(failed).toEqual({ error: { code, message: expect.stringMatching(/.{10}/) } });
+  expect(answered).toEqual({ kept: [0], warnings: [] });
+});
+
+test('the worked examples of docs/algorithms.md are right, and every estimator has one', () => {
+  const page = readFileSync(join(root, 'docs/algorithms.md'), 'utf8');
+  const examples = [...page.matchAll(/```json request\n(.*?)\n```\n\n```json answer\n(.*?)\n```/gs)];
+  const requests = examples.map(([, request]) => JSON.parse(request!));
+  expect(requests.flatMap(({ advantage }) => advantage?.estimator ?? [])).toEqual(
+    expect.arrayContaining([...names, 'trajectory_baseline', 'turn_baseline']),
+  );
+  for (const [i, answer] of compute(requests).entries()) {
+    const expected = JSON.parse(examples[i]![2]!);
+    for (const [key, value] of Object.entries(expected))
+      expectClose(answer[key], value, `${examples[i]![1]}: ${key}`, 1e-4);
+  }
+});
