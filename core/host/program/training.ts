@@ -4,7 +4,7 @@ import { evaluationName, noteText, procedures, runName, tagText } from '../../co
 import { parseSettings, type Setting } from '../../run-config/settings.ts';
 import { check } from '../commands/check.ts';
 import { pauseRun, stopRun } from '../commands/control.ts';
-import { allowCommand } from '../commands/env.ts';
+import { allowCommand, checkEnvironment, playEnvironment } from '../commands/env.ts';
 import { type EvaluateOptions, evaluate } from '../commands/evaluate.ts';
 import { newRun, resolveFolders, type SourceFlags, sourceOf } from '../commands/new.ts';
 import { listPresets } from '../commands/presets.ts';
@@ -215,6 +215,25 @@ function addEnvironmentCommands(root: Command): void {
     ),
     "env allow 'python3 countdown.py' --directory examples/environments",
   );
+  const limit = number('--limit <seconds>', 'time limit per answer; default 30', z.number().min(0.1).max(3600));
+  examples(
+    command(
+      env,
+      'check',
+      'check whether a program is a valid environment',
+      [directory, limit, json],
+      checkEnvironment,
+    ).argument('<command>', 'shell command in quotes; it is run'),
+    "env check 'node 2048.mjs' --directory examples/environments",
+  );
+  const seed = number('--seed <number>', 'seed of the first level; default 10000', z.number().int().min(0));
+  command(
+    env,
+    'play',
+    'play a program in the terminal, one action per line',
+    [directory, limit, seed],
+    playEnvironment,
+  ).argument('<command>', 'shell command in quotes; it is run');
 }
 
 function addSweepCommands(root: Command): void {

@@ -1,0 +1,162 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { z } from 'zod';
+import type { OwnCommand } from '../../contract/contract.ts';
+import { Failure, messageOf } from '../../contract/failure.ts';
+
+const actions = z.array(z.string().min(1)).min(1).nullish();
+const state = { id: z.number().int(), observation: z.string(), board: z.string().nullish(), actions };
+const helloAnswer = z.strictObject({
+  hello: z.strictObject({
+    version: z.literal(1),
+    name: z.string(),
+    episodes: z.number().int().min(1).max(4096).default(1),
+    actions,
+  }),
+});
+const resetAnswer = z.strictObject(state);
+const stepAnswer = z.strictObject({
+  ...state,
+  reward: z.number(),
+  done: z.boolean(),
+  success: z.boolean().optional(),
+  valid: z.boolean().optional(),
+  effective: z.boolean().optional(),
+  terms: z.record(z.string(), z.number()).optional(),
+});
+
+export type Hello = z.infer<typeof helloAnswer>['hello'];
+export type StateAnswer = z.infer<typeof resetAnswer>;
+export type StepAnswer = z.infer<typeof stepAnswer>;
+
+/** Maximum length of a line, as in the trainer. */
+const lineLimit = 1 << 20;
+/** The variables that the trainer passes on. */
+const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TMPDIR', 'TZ'];
+
+interface Pending {
+  resolve: (message: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** A process of an environment that is a program of the user, started by hand (docs/formats/process-environment.md). */
+export class EnvironmentProgram {
+  private readonly child: ChildProcessByStdio<Writable, Readable, null>;
+  private readonly pending = new Map<number, Pending>();
+  private readonly limit: number;
+  private ended: Failure | null = null;
+  private nextId = 1;
+
+  /** `limit`: seconds per answer. */
+  constructor({ command, directory }: OwnCommand, limit: number) {
+    this.limit = limit;
+    const own = Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+    this.child = spawn('/bin/sh', ['-c', command], {
+      cwd: directory,
+      env: { ...own, PYTHONUNBUFFERED: '1' },
+      detached: true,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    let length = 0;
+    this.child.stdout.on('data', (data: Buffer) => {
+      const at = data.lastIndexOf('\n');
+      length = at < 0 ? length + data.length : data.length - at;
+      if (length <= lineLimit) return;
+      this.fail('The program wrote a line of more than 1 MB.');
+      this.kill();
+    });
+    createInterface({ input: this.child.stdout }).on('line', (line) => this.receive(line));
+    this.child.stdin.on('error', () => {});
+    this.child.once('error', (error) => this.fail(`The program did not start: ${error.message}.`));
+    this.child.once('close', (status, signal) => this.fail(`The program ended with ${signal ?? `status ${status}`}.`));
+  }
+
+  async hello(): Promise<Hello> {
+    // Hello has no id.
+    return helloAnswer.parse(await this.request(0, { hello: { version: 1 } })).hello;
+  }
+
+  newEpisode = (): number => this.nextId++;
+
+  async reset(id: number, seed: number, split = 'train'): Promise<StateAnswer> {
+    return resetAnswer.parse(await this.request(id, { id, reset: { seed, split, noise: seed } }));
+  }
+
+  async step(id: number, action: string): Promise<StepAnswer> {
+    return stepAnswer.parse(await this.request(id, { id, step: action }));
+  }
+
+  close(id: number): void {
+    this.send({ id, close: true });
+  }
+
+  /** Ends the input and resolves when the program has exited. Throws if it does not exit in time. */
+  async endInput(): Promise<void> {
+    const exited = once(this.child, 'close');
+    this.child.stdin.end();
+    await this.within(exited, 'The program did not exit after the end of its input');
+  }
+
+  /** Kills the program and its children. */
+  kill(): void {
+    try {
+      if (this.child.pid !== undefined) process.kill(-this.child.pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
+
+  private request(id: number, message: object): Promise<unknown> {
+    if (this.ended) return Promise.reject(this.ended);
+    const answer = new Promise<unknown>((resolve, reject) => this.pending.set(id, { resolve, reject }));
+    this.send(message);
+    return this.within(answer, `The program did not answer ${JSON.stringify(message).slice(0, 100)}`);
+  }
+
+  private send(message: object): void {
+    this.child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  private async within<T>(work: Promise<T>, problem: string): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(broken(`${problem} within ${this.limit} s.`)), this.limit * 1000);
+    });
+    return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  }
+
+  private receive(line: string): void {
+    const message = parseMessage(line);
+    const pending = typeof message === 'string' ? undefined : this.pending.get(message.id ?? 0);
+    if (typeof message === 'string') this.fail(message);
+    else if (!pending) this.fail(`The program answered without a request: ${line.slice(0, 200)}`);
+    else {
+      this.pending.delete(message.id ?? 0);
+      if (message.error === undefined) pending.resolve(message);
+      else pending.reject(broken(`The program reported an error: ${String(message.error).slice(0, 200)}`));
+    }
+  }
+
+  private fail(problem: string): void {
+    this.ended ??= broken(problem);
+    for (const { reject } of this.pending.values()) reject(this.ended);
+    this.pending.clear();
+  }
+}
+
+const anyAnswer = z.looseObject({ id: z.number().int().optional(), error: z.unknown().optional() });
+
+/** Returns what is wrong with a line that is not an answer. */
+function parseMessage(line: string): z.infer<typeof anyAnswer> | string {
+  try {
+    return anyAnswer.parse(JSON.parse(line));
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? messageOf(error) : 'it is not an object with an integer id';
+    return `The program wrote an invalid line (${reason}): ${line.slice(0, 200)}`;
+  }
+}
+
+const broken = (problem: string) =>
+  new Failure('environment_failed', problem, 'See docs/formats/process-environment.md.');

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkProgram } from '../../core/host/own-environment/checks.ts';
+import { commandLine } from '../command-line.ts';
+import { root } from './fixtures/world.ts';
+
+const directory = join(root, 'examples/environments');
+const hello = { hello: { version: 1, name: 'Test', episodes: 4 } };
+
+/** Returns the command of a program that answers hello, then every reset and step as given. */
+const answering = (reset: string, step: string, extra = '') =>
+  `exec ${process.execPath} -e '
+    let count = 0;
+    require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, hello, reset, step } = JSON.parse(line);
+      count++;
+      if (hello) console.log(JSON.stringify(${JSON.stringify(hello)}));
+      else if (reset) console.log(JSON.stringify({ id, ...(${reset}) }));
+      else if (step !== undefined) console.log(JSON.stringify({ id, ...(${step}) }));
+    });${extra}'`;
+
+async function failures(command: string, limit = 20): Promise<Record<string, string>> {
+  const rows = await checkProgram({ command, directory }, limit);
+  return Object.fromEntries(
+    rows.filter(({ verdict }) => verdict === 'failed').map(({ check, reason }) => [check, reason]),
+  );
+}
+
+test('the examples pass', async () => {
+  const rows = await checkProgram({ command: `${process.execPath} 2048.mjs 16`, directory }, 20);
+  expect(rows.map(({ verdict }) => verdict)).toEqual(Array(7).fill('ok'));
+});
+
+test('each fault is found, with its reason', async () => {
+  expect(await failures('exit 3')).toEqual({ 'starts and answers hello': 'The program ended with status 3.' });
+  expect(await failures('echo hi; cat')).toEqual({
+    'starts and answers hello': expect.stringContaining('The program wrote an invalid line'),
+  });
+  const [start, step] = ['{ observation: "s" }', '{ observation: "s", reward: 1, done: true }'];
+  expect(await failures(answering(start, step))).toEqual({});
+  expect(await failures(answering(start, '{ observation: "s", reward: null, done: true }'))).toMatchObject({
+    'plays episodes with valid answers and finite rewards': expect.stringContaining('Invalid answer: reward'),
+  });
+  expect(await failures(answering('{ observation: String(count) }', step))).toEqual({
+    'the same seed gives the same episode': expect.stringContaining('gave another episode'),
+  });
+  expect(
+    await failures(
+      answering(start, '(step.length > 9999 ? process.exit(7) : { observation: "s", reward: 1, done: true })'),
+    ),
+  ).toEqual({
+    'any action is answered': 'The program ended with status 7.',
+  });
+  expect(await failures(answering(start, step, 'setInterval(() => {}, 1000);'), 0.5)).toEqual({
+    'exits at the end of its input': 'The program did not exit after the end of its input within 0.5 s.',
+  });
+});
+
+test('a program is played in the terminal until the end of the input', () => {
+  const args = [commandLine, 'env', 'play', `${process.execPath} 2048.mjs 8`, '--directory', directory];
+  const output = execFileSync(process.execPath, args, { input: 'left\nup\n', encoding: 'utf8', timeout: 30_000 });
+  expect(output).toContain('2048, seed 10000');
+  expect(output.match(/^reward .*$/gm)).toEqual(['reward 0.5', 'reward 0']);
+});
