@@ -107,6 +107,12 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   await page.locator('[data-chart]').first().scrollIntoViewIfNeeded();
   await mark.waitFor({ state: 'attached' });
   await picture(page, 'echo-trap-warning');
+  const usual = page.viewportSize()!;
+  await page.setViewportSize({ width: 1024, height: 700 });
+  const boxOf = async (part: string) => (await page.locator(`.run-link ${part}`).first().boundingBox())!;
+  const [sign, initials] = [await boxOf('.run-link-trap'), await boxOf('.run-link-initials')];
+  expect(sign.x + sign.width, 'the alarm is left of the initials').toBeLessThanOrEqual(initials.x);
+  await page.setViewportSize(usual);
 
   await page.evaluate((hash) => {
     location.hash = hash;

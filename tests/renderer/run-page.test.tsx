@@ -141,6 +141,22 @@ test('a new iteration updates progress, values and the chart’s text', async ()
   expect(chart()!.textContent).toContain('at iteration 3');
 });
 
+test('a live run shows its result so far, which its end completes in place', async () => {
+  page = await Page.start();
+  const runId = await held(2, { iterations: 3 });
+  page.open(`#/run/${runId}`);
+  const result = () => page.find('section[data-result]');
+  await page.shown(() => /^Result so far.*success on \d+ fixed levels, after 2 iter/.test(result()?.textContent ?? ''));
+  const panel = result();
+  await page.core.runs.command(runId, 'checkpoint');
+  await page.shown(page.withText('button', 'Copy result'));
+  // The same element: nothing was inserted above the charts.
+  expect(result()).toBe(panel);
+  expect(panel!.textContent).toMatch(/^Result\d.*after 3 iterations/);
+  expect(panel!.textContent).not.toContain('What to try next');
+  await page.shown(page.withText('section', /^What to try next/));
+});
+
 test('a run without checkpoints shows that in every place that needs one', async () => {
   page = await Page.start(template);
   const { core } = page;

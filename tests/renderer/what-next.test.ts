@@ -49,6 +49,8 @@ describe('next steps', () => {
     expect(learned([0.5])).toEqual([]);
     const whole = run({ iterations: 120, startedAt: 0, trainingSeconds: 60 });
     expect(describeResult(whole, 64)).toMatch(/^success on 64 fixed levels, after 120 iterations in /);
+    const live = run({ ...whole, status: 'running', iteration: 30 });
+    expect(describeResult(live, 64)).toMatch(/^success on 64 fixed levels, after 30 iterations in /);
     expect(describeResult({ ...whole, parent: { run: 'parent', iteration: 80 } }, null)).toMatch(
       /^success, after 40 more iterations in /,
     );

@@ -16,44 +16,61 @@ import { describeResult, type Learned, learnedIn, resultSentence, successChange 
 import styles from './outcome-panel.module.css';
 import { type Idea, ideasFor, sampleIdeas } from './what-next.ts';
 
-/** Shows the result of a run that has ended, with the next steps in one row. Shows a collapse and a roll-back of any run. */
+/**
+ * Shows the result of a run that has ended, with the next steps beside it. Shows the result so far of a live run at the same height,
+ * so that its end moves nothing. Shows a collapse and a roll-back of any run.
+ */
 export function Outcome({ run }: { run: RunSummary }) {
   const title = useId();
   const series = useRun((state) => state.series);
   const levels = useRun(({ config }) => levelsOf(config));
   useSyncExternalStore(series.subscribe, () => series.version);
-  const learned = run.status === 'completed' ? learnedIn(series) : [];
-  const collapsed = run.collapse !== null && !isLive(run.status);
-  if (learned.length === 0 && !collapsed) return <Successor run={run} />;
+  const live = isLive(run.status);
+  const learned = learnedIn(series);
+  const collapsed = run.collapse !== null && !live;
+  const expected = run.task === 'reinforce' && (live || run.status === 'stopped');
+  const ended = run.status === 'completed' && learned.length > 0;
+  if (!expected && !ended && !collapsed) return <Successor run={run} />;
   const facts = describeResult(run, levels);
   return (
-    <section className={`panel ${styles.outcome}`} data-collapsed={collapsed || undefined} aria-labelledby={title}>
+    <section
+      className={`panel ${styles.outcome}`}
+      data-result
+      data-collapsed={collapsed || undefined}
+      aria-labelledby={title}
+    >
       <h2 id={title} className="visually-hidden">
-        Result
+        {live ? 'Result so far' : 'Result'}
       </h2>
-      {collapsed ? <CollapseHeadline run={run} /> : <Success learned={learned} facts={facts} />}
-      <Successor run={run} />
-      <Actions run={run} collapsed={collapsed}>
-        {learned.length > 0 && (
-          <CopyButton label="Copy result" text={resultSentence(run, learned, facts)} done="Result copied" />
+      <div className={`${styles.main} wrap`}>
+        {collapsed ? <CollapseHeadline run={run} /> : <Success learned={learned} facts={facts} />}
+        {!live && (
+          <Actions run={run} collapsed={collapsed}>
+            {learned.length > 0 && (
+              <CopyButton label="Copy result" text={resultSentence(run, learned, facts)} done="Result copied" />
+            )}
+          </Actions>
         )}
-      </Actions>
-      <Ideas run={run} ideas={run.id === sampleRunId ? sampleIdeas(run) : ideasFor(run, learned)} />
+      </div>
+      <Successor run={run} />
     </section>
   );
 }
 
 function Success({ learned, facts }: { learned: readonly Learned[]; facts: string }) {
   return (
-    <p className={`${styles.figures} wrap`}>
-      {learned.map((each) => (
-        <span key={each.label} className={styles.figure}>
-          {learned.length > 1 && <span className={styles.label}>{environmentTitle(each.label)}</span>}
-          <strong>{successChange(each)}</strong>
-        </span>
-      ))}
-      <span className="muted">{facts}</span>
-    </p>
+    <div className={styles.success}>
+      <p className={`${styles.figures} wrap`}>
+        {learned.map((each) => (
+          <span key={each.label} className={styles.figure}>
+            {learned.length > 1 && <span className={styles.label}>{environmentTitle(each.label)}</span>}
+            <strong>{successChange(each)}</strong>
+          </span>
+        ))}
+        {learned.length === 0 && <span className="muted">No result before the second evaluation.</span>}
+      </p>
+      <p className="muted small">{facts}</p>
+    </div>
   );
 }
 
@@ -125,16 +142,26 @@ function Actions({ run, collapsed, children }: { run: RunSummary; collapsed: boo
   );
 }
 
-function Ideas({ run, ideas }: { run: RunSummary; ideas: readonly Idea[] }) {
-  if (ideas.length === 0) return null;
+/** Suggests what to try after a run that has ended. */
+export function NextIdeas({ run }: { run: RunSummary }) {
+  const title = useId();
+  const series = useRun((state) => state.series);
+  useSyncExternalStore(series.subscribe, () => series.version);
+  if (run.status !== 'completed' && (run.collapse === null || isLive(run.status))) return null;
+  const learned = run.status === 'completed' ? learnedIn(series) : [];
+  if (learned.length === 0 && run.collapse === null) return null;
+  const ideas = run.id === sampleRunId ? sampleIdeas(run) : ideasFor(run, learned);
   return (
-    <ul className={`${styles.ideas} wrap small`} aria-label="What to try next">
-      {ideas.map((idea) => (
-        <li key={idea.label}>
-          <span className="muted">{idea.why}</span> <IdeaLink run={run} idea={idea} />
-        </li>
-      ))}
-    </ul>
+    <section className={`panel ${styles.ideas}`} aria-labelledby={title}>
+      <h2 id={title}>What to try next</h2>
+      <ul>
+        {ideas.map((idea) => (
+          <li key={idea.label}>
+            <span className="muted">{idea.why}</span> <IdeaLink run={run} idea={idea} />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -45,13 +45,14 @@ export const successChange = ({ first, last }: Learned) =>
 
 /**
  * Describes the result: `success on 256 fixed levels, after 200 iterations in 6 min 12 s on CPU, 2 threads`. A
- * fork counts only its own iterations and time.
+ * fork counts only its own iterations and time, a run that has not completed those so far.
  */
 export function describeResult(run: RunSummary, levels: number | null): string {
   const elapsed = elapsedSeconds(run);
   const machine = machineText(run);
   const before = run.parent?.iteration ?? 0;
-  const iterations = before > 0 ? `${run.iterations - before} more iterations` : `${run.iterations} iterations`;
+  const done = run.status === 'completed' ? run.iterations : run.iteration;
+  const iterations = before > 0 ? `${Math.max(0, done - before)} more iterations` : `${done} iterations`;
   return [
     levels === null ? 'success' : `success on ${levels} fixed levels`,
     `, after ${iterations}`,

@@ -10,7 +10,7 @@ import { FinishClip } from './finish-clip.tsx';
 import { FirstStepCheck } from './first-step-check.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
 import { learnedIn } from './outcome.ts';
-import { Outcome } from './outcome-panel.tsx';
+import { NextIdeas, Outcome } from './outcome-panel.tsx';
 import styles from './overview.module.css';
 import { OverviewCharts } from './overview-charts.tsx';
 import { RecentEvents } from './recent-events.tsx';
@@ -46,6 +46,7 @@ export function Overview({ run }: { run: RunSummary }) {
         )}
         <LatestIteration series={series} live={live} />
         <RecentEvents />
+        <NextIdeas run={run} />
       </div>
       <FirstStepCheck />
     </>

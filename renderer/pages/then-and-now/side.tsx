@@ -1,6 +1,7 @@
 import type { Replay } from '../../../core/contract/contract.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { Empty } from '../../components/basics.tsx';
+import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import type { EpisodeFile } from '../../episodes/episode-files.ts';
 import { useEpisode } from '../../episodes/use-episodes.ts';
 import { useCurrentTurn, useReplay } from '../../player/replay-view.tsx';
@@ -54,8 +55,10 @@ function Player({ replay }: { replay: Replay }) {
         <h3>
           Turn {current + 1} <span className="faint">of {replay.turns.length}</span>
         </h3>
-        <blockquote>{turn?.think?.trim() || turn?.response.trim() || '(empty response)'}</blockquote>
-        {turn?.answer && <p className={styles.answer}>{turn.answer.trim()}</p>}
+        <ScrollingRegion key={current} className={styles.text} aria-label="Response">
+          <blockquote>{turn?.think?.trim() || turn?.response.trim() || '(empty response)'}</blockquote>
+          {turn?.answer && <p className={styles.answer}>{turn.answer.trim()}</p>}
+        </ScrollingRegion>
       </div>
     </>
   );
