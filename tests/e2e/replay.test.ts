@@ -201,6 +201,12 @@ test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async
     await page.getByRole('button', { name: 'Next level' }).click();
     await page.getByRole('region', { name: /^Now/ }).getByRole('img').waitFor();
     expect(await violations(page)).toEqual([]);
+    const response = page.getByRole('region', { name: 'Response' }).first();
+    const height = await response.evaluate((region) => {
+      region.querySelector('blockquote')!.textContent = 'word '.repeat(5_000);
+      return region.getBoundingClientRect().height / window.innerHeight;
+    });
+    expect(height, 'a long response scrolls').toBeLessThanOrEqual(0.3);
     await page.evaluate((hash) => {
       location.hash = hash;
     }, `/run/${run}/group/20/1`);

@@ -69,7 +69,7 @@ function Success({ learned, facts }: { learned: readonly Learned[]; facts: strin
         ))}
         {learned.length === 0 && <span className="muted">No result before the second evaluation.</span>}
       </p>
-      <p className="muted small">{facts}</p>
+      {learned.length > 0 && <p className="muted small">{facts}</p>}
     </div>
   );
 }
