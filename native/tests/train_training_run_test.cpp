@@ -150,7 +150,7 @@ TEST_CASE_FIXTURE(TinyRun, "a pause can write a checkpoint of the last iteration
 }
 
 TEST_CASE_FIXTURE(TinyRun, "an iteration without kept groups makes no update") {
-  config["filter"] = {{"strategy", "top_p"}, {"keep", 0.9}};
+  config["filter"].update({{"strategy", "top_p"}, {"keep", 0.9}});
   config["rollout"]["max_response_tokens"] = 1;  // no valid response fits into one token, so all scores are equal
   CHECK(train() == 0);
   for (const auto& event : events("iteration")) {

@@ -113,7 +113,7 @@ std::vector<double> group_advantages(std::span<const double> scores, Estimator e
     // Equal scores give exactly zero advantages, regardless of rounding.
     const double difference = deviation == 0 && scores.size() > 1 ? 0 : score - center;
     switch (estimator) {
-      case Estimator::grpo: advantages.push_back(difference / (deviation + 1e-6)); break;
+      case Estimator::grpo: advantages.push_back(difference / (deviation + kStdEpsilon)); break;
       case Estimator::dr_grpo: advantages.push_back(difference); break;
       case Estimator::rloo: advantages.push_back(scores.size() > 1 ? difference * count / (count - 1) : score); break;
       case Estimator::loop: advantages.push_back(scores.size() > 1 ? difference * count / (count - 1) : 0); break;

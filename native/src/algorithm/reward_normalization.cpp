@@ -8,7 +8,7 @@
 namespace starpo {
 namespace {
 
-constexpr double kStdEpsilon = 1e-6, kLowest = -1, kHighest = 3;
+constexpr double kLowest = -1, kHighest = 3;
 
 double normalized(double score, double center, double deviation, RewardNormalization method) {
   if (deviation == 0) return 0;

@@ -30,6 +30,9 @@ inline double standard_deviation(std::span<const double> values) {
 // tolerance exceeds the error of 100,000 additions and is below the 1e-6 that group-relative advantages add to the std.
 inline constexpr double kScoreTolerance = 1e-9;
 
+// Added to a standard deviation before dividing by it, as in RAGEN.
+constexpr double kStdEpsilon = 1e-6;
+
 // Returns the standard deviation of scores, or exactly 0 if all are equal within kScoreTolerance.
 inline double reward_std(std::span<const double> scores) {
   if (scores.size() < 2) return 0;

@@ -8,8 +8,6 @@
 namespace starpo {
 namespace {
 
-constexpr double kStdEpsilon = 1e-6;
-
 using ByTurn = std::vector<std::vector<double>>;  // [episodes][turns]
 
 struct Step {

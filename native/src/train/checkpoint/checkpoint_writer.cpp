@@ -47,16 +47,16 @@ void replace_folder(const fs::path& partial, const fs::path& destination) {
   fs::remove_all(replaced, ignored);
 }
 
-// A tensor of a checkpoint. `read` reads its numbers from a network, or from a copy of them.
-struct Array {
-  TensorName name;
-  std::size_t size;
-  ReadWeights read;
-};
-
 }  // namespace
 
 struct CheckpointWriter::Content {
+  // A tensor. `read` reads its numbers from a network, or from a copy of them.
+  struct Array {
+    TensorName name;
+    std::size_t size;
+    ReadWeights read;
+  };
+
   Content(const CheckpointParts& parts, int number)
       : iteration(number),
         keep(parts.config.checkpoint.keep),
