@@ -87,7 +87,7 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
           <Facts
             facts={[
               ['Keeps', keptOf(checkpoint)],
-              ['Repeats', at === null ? '…' : `iterations ${at + 1} to ${run.iterations}`],
+              ['Repeats', at === null ? '…' : repeatedFrom(at, run.iterations)],
               ...cost,
             ]}
           />
@@ -97,3 +97,7 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
     </FormDialog>
   );
 }
+
+/** Describes the iterations that a fork repeats. The last checkpoint of a completed run has none left. */
+const repeatedFrom = (at: number, iterations: number) =>
+  at < iterations ? `iterations ${at + 1} to ${iterations}` : 'no iteration. Raise Iterations on its page to train it.';

@@ -290,8 +290,11 @@ test('a fork has the name that the dialog shows, and states what it keeps', asyn
   page = await Page.start(template);
   const { name } = page.core.runs.get(trained);
   page.open(`#/run/${trained}/checkpoints`);
-  await page.click(() => page.find('[aria-label="Fork from checkpoint 2…"]'));
   const dialog = () => document.querySelector('[role="dialog"]')?.textContent;
+  await page.click(() => page.find('[aria-label="Fork from checkpoint 4…"]'));
+  await page.shown(() => dialog()?.match(/Repeatsno iteration\. Raise Iterations/));
+  await page.click(inDialog(/^Cancel$/));
+  await page.click(() => page.find('[aria-label="Fork from checkpoint 2…"]'));
   await page.shown(() => dialog()?.match(/Keepsweights of iteration 2.*Repeatsiterations 3 to 4.*Time.*\d s/));
   await page.click(inDialog(/^Create fork$/));
   await page.shown(page.withText('h1', `${name}, fork at 2`));
