@@ -88,7 +88,7 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
             facts={[
               ['Keeps', keptOf(checkpoint)],
               ['Repeats', at === null ? '…' : repeatedFrom(at, run.iterations)],
-              ...cost,
+              ...(at !== null && at < run.iterations ? cost : []),
             ]}
           />
           <Warnings warnings={warnings} />

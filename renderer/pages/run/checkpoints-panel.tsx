@@ -79,7 +79,7 @@ function Row({ run, checkpoint: { iteration, bytes: size, pinned, optimizer, suc
       </th>
       <td>
         {success.length === 0 ? (
-          <span className="faint">not evaluated</span>
+          <span className="faint">not evaluated in training</span>
         ) : (
           success.map(({ label, rate }) => (
             <span key={label} className={styles.rate}>
