@@ -8,10 +8,10 @@ import { visibleText } from '../contract/visible-text.ts';
 export function confirmingCommands(client: Client, ask = askOnTerminal): Client {
   return {
     ...client,
-    async call(name, input) {
+    async call(name, input, taskId) {
       for (;;) {
         try {
-          return await client.call(name, input);
+          return await client.call(name, input, taskId);
         } catch (error) {
           if (!(error instanceof Failure && error.unconfirmed)) throw error;
           if (!(await ask(error.unconfirmed))) throw error;

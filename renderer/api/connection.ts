@@ -84,7 +84,7 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
   void attempt();
 
   return {
-    call: (name, input) => (client ? client.call(name, input) : Promise.reject(notConnected())),
+    call: (name, input, taskId) => (client ? client.call(name, input, taskId) : Promise.reject(notConnected())),
     on(name, handler, runId) {
       const subscription: Subscription = { name, handler: handler as Handler, runId, end: () => {} };
       subscriptions.add(subscription);

@@ -26,10 +26,10 @@ function ask(command: OwnCommand): Promise<boolean> {
 /** Returns an API that asks the user before the server runs a command for the first time, then repeats the request. */
 export const confirmingCommands = (api: Api): Api => ({
   ...api,
-  async call(name, input) {
+  async call(name, input, taskId) {
     for (;;) {
       try {
-        return await api.call(name, input);
+        return await api.call(name, input, taskId);
       } catch (cause) {
         if (!(cause instanceof Failure && cause.unconfirmed && (await ask(cause.unconfirmed)))) throw cause;
         await api.call('commands.confirm', cause.unconfirmed);

@@ -392,7 +392,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['bundle'], 'usage_invalid', 'Run `starpo bundle --help` to list commands.'],
     [['bundle', 'import'], 'usage_invalid', 'Did you mean `starpo import`? List commands with `starpo bundle --help`.'],
     [['export', 'x'], 'usage_invalid', 'hint: Allowed choices are csv, '],
-    [['export', 'x', '--as', 'y'], 'usage_invalid', 'methods.\n  hint: Run `starpo export --help` to list'],
+    [['export', 'x', '--as', 'y'], 'usage_invalid', 'panels.\n  hint: Run `starpo export --help` to list'],
     [
       ['evaluate', 'x', '--levels', '0'],
       'usage_invalid',

@@ -89,7 +89,7 @@ test('a chart shows values under the pointer, zooms, enlarges and saves', async 
       page.waitForEvent('download'),
       dialog.getByRole('button', { name: kind, exact: true }).click(),
     ]);
-    expect(download.suggestedFilename()).toMatch(new RegExp(`^frozenlake.*-success\\.${kind.toLowerCase()}$`));
+    expect(download.suggestedFilename()).toMatch(new RegExp(`^FrozenLake.*-Success\\.${kind.toLowerCase()}$`));
     return readFileSync(await download.path());
   };
   const png = await saved('PNG');

@@ -378,7 +378,7 @@ describe('with runs', () => {
 
     await go(runPages['then and now']!);
     await button('Save GIF').focus();
-    expect(await saved(['Enter'])).toMatch(/level \d+\.gif$/);
+    expect(await saved(['Enter'])).toMatch(/level-\d+\.gif$/);
 
     await go('/system');
     await button('Create diagnostics file').focus();

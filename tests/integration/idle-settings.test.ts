@@ -179,9 +179,12 @@ test('a configuration from a preset or a file is checked without creating a run'
   });
   await expect(check({ preset: 'none' })).rejects.toMatchObject({ code: 'preset_unknown' });
   const example = JSON.parse(readFileSync(join(root, 'docs/formats/examples/run.json'), 'utf8'));
-  const { problems, warnings, idle } = await check({ config: example, set: { 'rollout.top_k': 1 } });
-  expect({ problems, warnings: warnings.length }).toEqual({ problems: [], warnings: 1 });
-  expect(idle).toContainEqual({ path: 'rollout.min_p', reason: expect.stringContaining('top_k') });
+  expect(await check({ config: example, set: { 'rollout.top_k': 1 } })).toMatchObject({
+    problems: [{ code: 'config_invalid', path: 'rollout.top_k' }],
+  });
+  const { problems, idle } = await check({ config: example, set: { 'filter.strategy': 'none' } });
+  expect(problems).toEqual([]);
+  expect(idle).toContainEqual({ path: 'filter.keep', reason: expect.stringContaining('filter.strategy') });
   expect(core.runs.list()).toEqual([]);
   await core.dispose();
 
@@ -192,7 +195,9 @@ test('a configuration from a preset or a file is checked without creating a run'
     });
   const checked = cli(preset, '--set', 'rollout.group_size=1', '--set', 'policy_loss.mini_batch=16');
   expect(checked).toMatchObject({ status: 0 });
-  expect(checked.stdout).toMatch(/^no effect: filter\.strategy, filter\.keep \(rollout\.group_size is 1/m);
+  expect(checked.stdout).toMatch(
+    /^no effect: filter\.strategy, filter\.keep, filter\.score, filter\.order \(rollout\.group_size is 1/m,
+  );
   expect(JSON.parse(cli(preset, '--json').stdout)).toMatchObject({ problems: [] });
   const rejected = cli(preset, '--set', 'policy_loss.mini_batch=24');
   expect(rejected).toMatchObject({ status: 2, stderr: expect.stringContaining('config_invalid') });

@@ -42,19 +42,20 @@ test("the preview shows the prompts that the policy reads and the trainer's memo
 test("the trainer's rules are reported by setting title", async () => {
   const parts = { home: '/nowhere', resources: 'resources', trainer, times: { estimator: () => () => null } as never };
   const check = async (set: Record<string, string>) => {
-    const { problems, idle, warnings } = await checkConfig(parts, { preset: 'starter-frozen-lake', set }, titled);
-    return { problems: problems.map(({ path, message }) => `${path}: ${message}`), idle, warnings };
+    const { problems, idle } = await checkConfig(parts, { preset: 'starter-frozen-lake', set }, titled);
+    return { problems: problems.map(({ path, message }) => `${path}: ${message}`), idle };
   };
   expect((await check({ 'policy_loss.mini_batch': '12', 'rollout.group_size': '8' })).problems).toEqual([
     'policy_loss.mini_batch: Mini-batch must be a multiple of “Rollouts per prompt”.',
   ]);
   expect((await check({ 'critic.model': 'none' })).problems).toEqual([
-    'critic.model: Critic must be full or head: “Estimator” gae needs a critic.',
+    'critic.model: Critic must be full or head: this “Estimator” needs a critic.',
   ]);
   expect((await check({ 'environments.0.prompt.first': '{stat}' })).problems[0]).toMatch(
     /^environments\.0\.prompt\.first: First message: unknown placeholder \{stat\}/,
   );
-  const { idle, warnings } = await check({ 'kl.coefficient': '0', 'rollout.top_p': '0.9' });
+  expect((await check({ 'rollout.top_p': '0.9' })).problems[0]).toMatch(/^rollout\.top_p: Top-p must be 1 in training/);
+  const { idle } = await check({ 'kl.coefficient': '0' });
   expect(idle).toContainEqual({
     path: 'kl.estimator',
     reason: '“KL coefficient” is 0: no KL divergence is estimated',
@@ -63,7 +64,6 @@ test("the trainer's rules are reported by setting title", async () => {
     path: 'environments.0.noise',
     reason: 'this environment is deterministic',
   });
-  expect(warnings[0]).toContain('“Top-p”');
 });
 
 test('a prompt that leaves no room for a response is reported for its environment', () => {

@@ -164,7 +164,13 @@ test('environments are added and removed, and their shares adjust', async () => 
   page.open('#/new/starter-frozen-lake?environments.0.config.size=5');
   const part = 'section[aria-labelledby="trained-on"]';
   const add = await page.shown(() => page.find<HTMLSelectElement>(`${part} select`));
-  expect([...add.options].map(({ text }) => text)).toEqual(['Add an environment…', 'FrozenLake', 'Bandit', 'Sokoban']);
+  expect([...add.options].map(({ text }) => text)).toEqual([
+    'Add an environment…',
+    'FrozenLake',
+    'Bandit',
+    'Sokoban',
+    'Own program',
+  ]);
   const listed = () => page.all(`${part} li`).map(({ textContent }) => textContent);
   page.choose(add, '1');
   await page.shown(() => listed().length === 2);

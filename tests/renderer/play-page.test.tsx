@@ -55,7 +55,7 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
 
   test('opens the checkpoint in the address or a chosen checkpoint, and reports a missing checkpoint', async () => {
     page.open(`#/play/${runId}/77`);
-    await page.shown(page.withText('[role=alert]', /no checkpoint 77/));
+    await page.shown(page.withText('[role=alert]', /no checkpoint at iteration 77/));
     await page.click(button('Play the newest checkpoint'));
     await page.shown(sectionText('Agent', /checkpoint 2/));
     expect(page.find('[role=alert]')).toBeNull();

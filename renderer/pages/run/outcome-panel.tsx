@@ -28,9 +28,9 @@ export function Outcome({ run }: { run: RunSummary }) {
   const live = isLive(run.status);
   const learned = learnedIn(series);
   const collapsed = run.collapse !== null && !live;
-  const expected = run.task === 'reinforce' && (live || run.status === 'stopped');
-  const ended = run.status === 'completed' && learned.length > 0;
-  if (!expected && !ended && !collapsed) return <Successor run={run} />;
+  // Also without a result: the last evaluation may arrive after the state.
+  const expected = run.task === 'reinforce' && (live || run.status === 'stopped' || run.status === 'completed');
+  if (!expected && learned.length === 0 && !collapsed) return <Successor run={run} />;
   const facts = describeResult(run, levels);
   return (
     <section
@@ -43,7 +43,7 @@ export function Outcome({ run }: { run: RunSummary }) {
         {live ? 'Result so far' : 'Result'}
       </h2>
       <div className={`${styles.main} wrap`}>
-        {collapsed ? <CollapseHeadline run={run} /> : <Success learned={learned} facts={facts} />}
+        {collapsed ? <CollapseHeadline run={run} /> : <Success learned={learned} facts={facts} live={live} />}
         {!live && (
           <Actions run={run} collapsed={collapsed}>
             {learned.length > 0 && (
@@ -57,7 +57,7 @@ export function Outcome({ run }: { run: RunSummary }) {
   );
 }
 
-function Success({ learned, facts }: { learned: readonly Learned[]; facts: string }) {
+function Success({ learned, facts, live }: { learned: readonly Learned[]; facts: string; live: boolean }) {
   return (
     <div className={styles.success}>
       <p className={`${styles.figures} wrap`}>
@@ -67,7 +67,11 @@ function Success({ learned, facts }: { learned: readonly Learned[]; facts: strin
             <strong>{successChange(each)}</strong>
           </span>
         ))}
-        {learned.length === 0 && <span className="muted">No result before the second evaluation.</span>}
+        {learned.length === 0 && (
+          <span className="muted">
+            {live ? 'No result before the second evaluation.' : 'No result: fewer than two evaluations.'}
+          </span>
+        )}
       </p>
       {learned.length > 0 && <p className="muted small">{facts}</p>}
     </div>

@@ -20,7 +20,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   const collapses = rows.some(({ collapse }) => collapse);
   return (
     <div className="panel table-panel">
-      <table className="table" aria-label="Settings">
+      <table className={`table ${styles.results}`} aria-label="Settings">
         <TableHead
           columns={[
             'Settings',
