@@ -50,10 +50,9 @@ function Figure({ runId, series, label, named }: FigureProps) {
             95 % interval {percent(low, 0).replace(' %', '')} to {percent(high, 0)}
           </span>
         )}
-        <span>
+        <span title={panel && `Panel ${panel.hash.slice(0, 8)}, SHA-256 of the levels: ${panel.hash}`}>
           {describeEvaluation(config)}, iteration {iteration}
         </span>
-        {panel && <span title={`SHA-256 of the levels: ${panel.hash}`}>panel {panel.hash.slice(0, 8)}</span>}
         {success.length > 1 && (
           <span>
             {change < 0 ? '−' : '+'}
