@@ -1,4 +1,5 @@
 // Must run before the first schema is created.
+import { confirmingCommands } from '../core/contract/confirm-command.ts';
 import './base/zod.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -7,7 +8,7 @@ import { ApiContext } from './api/context.ts';
 import { chooseTransport } from './api/transport.ts';
 import { App } from './app.tsx';
 import { startTheme } from './base/theme.ts';
-import { confirmingCommands } from './stores/consent-store.ts';
+import { askInDialog } from './stores/consent-store.ts';
 import 'uplot/dist/uPlot.min.css';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -23,7 +24,7 @@ import './styles/conversation.css';
 import './styles/replay.css';
 
 startTheme();
-const api = confirmingCommands(connect(chooseTransport()));
+const api = confirmingCommands(connect(chooseTransport()), askInDialog);
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

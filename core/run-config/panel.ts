@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EnvironmentConfig, RunConfig } from './run-config.ts';
+import { validateConfig } from './validate.ts';
 
 /** The levels of an evaluation. Equal panels give the same levels in the same order, with the same random outcomes. */
 export interface Panel {
@@ -35,6 +36,15 @@ export const panelsOf = ({ environments, evaluation, levels }: RunConfig): Label
   environments
     .filter(({ validate }) => validate)
     .map((each) => panelOf(each, { seed: levels.validation_seed, levels: evaluation.levels }));
+
+/** Returns the labels and hashes of the panels of a run's own evaluations; none if run.json is that of an imported run or a newer version. */
+export function readPanels(config: unknown): { label: string; hash: string }[] {
+  try {
+    return panelsOf(validateConfig(config)).map(({ label, hash }) => ({ label, hash }));
+  } catch {
+    return [];
+  }
+}
 
 /** Returns the part of a hash that is shown. */
 export const shortHash = (hash: string): string => hash.slice(0, 8);

@@ -1,4 +1,4 @@
-import { visibleText } from '../../core/contract/visible-text.ts';
+import { visibleText } from '../../core/contract/confirm-command.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { useConsent } from '../stores/consent-store.ts';

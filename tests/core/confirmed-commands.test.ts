@@ -2,11 +2,10 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Client } from '../../core/contract/client.ts';
+import { confirmingCommands, visibleText } from '../../core/contract/confirm-command.ts';
 import { Failure } from '../../core/contract/failure.ts';
-import { visibleText } from '../../core/contract/visible-text.ts';
 import { processEnvironment } from '../../core/environments/process.ts';
 import { allowCommand } from '../../core/host/commands/env.ts';
-import { confirmingCommands } from '../../core/host/confirm-command.ts';
 import { baseConfig } from '../../core/presets/base.ts';
 import { ConfirmedCommands, commandDigest } from '../../core/trainer/confirmed-commands.ts';
 import { Trainer } from '../../core/trainer/trainer.ts';
@@ -70,12 +69,12 @@ test('a run with an unconfirmed command is neither created with start nor starte
   await other.close();
 });
 
-test('a client asks once, confirms and repeats the request; a refusal is the error', async () => {
+test('a client asks once, confirms and repeats the request with its task id; a refusal is the error', async () => {
   const calls: string[] = [];
   let confirmed = false;
   const client = {
-    call: async (name: string) => {
-      calls.push(name);
+    call: async (name: string, _input: unknown, taskId?: string) => {
+      calls.push(taskId ? `${name} as ${taskId}` : name);
       if (name === 'commands.confirm') confirmed = true;
       else if (!confirmed) throw new Failure('command_not_confirmed', 'It was not confirmed.', 'Confirm it.', own);
       return {};
@@ -85,8 +84,8 @@ test('a client asks once, confirms and repeats the request; a refusal is the err
     'It was not confirmed.',
   );
   expect(calls.splice(0)).toEqual(['runs.start']);
-  await confirmingCommands(client, async (asked) => asked === own).call('runs.start', { runId: 'a' });
-  expect(calls).toEqual(['runs.start', 'commands.confirm', 'runs.start']);
+  await confirmingCommands(client, async (asked) => asked === own).call('runs.start', { runId: 'a' }, 'task');
+  expect(calls).toEqual(['runs.start as task', 'commands.confirm', 'runs.start as task']);
 });
 
 test('hidden characters of a command are visible in the question', () => {

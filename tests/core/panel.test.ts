@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { baseConfig } from '../../core/presets/base.ts';
-import { panelOf, panelsOf } from '../../core/run-config/panel.ts';
-import { readPanels } from '../../core/runs/panels.ts';
+import { panelOf, panelsOf, readPanels } from '../../core/run-config/panel.ts';
 
 const [lake] = baseConfig.environments;
 const levels = { seed: 123, levels: 256 };

@@ -1,23 +1,25 @@
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import { afterEach, expect, test } from 'vitest';
+import { confirmingCommands } from '../../core/contract/confirm-command.ts';
 import { Failure } from '../../core/contract/failure.ts';
 import type { Api } from '../../renderer/api/api.ts';
 import { ConfirmCommand } from '../../renderer/dialogs/confirm-command.tsx';
-import { confirmingCommands } from '../../renderer/stores/consent-store.ts';
+import { askInDialog } from '../../renderer/stores/consent-store.ts';
 
 (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
 const own = { command: 'python3 \u202Emaze.py', directory: '/work' };
 let confirmed: unknown[] = [];
-const api = confirmingCommands({
+const client = {
   call: async (name: string, input: unknown) => {
     if (name === 'commands.confirm') confirmed.push(input);
     else if (confirmed.length === 0)
       throw new Failure('command_not_confirmed', 'It was not confirmed.', 'Confirm it.', own);
     return {};
   },
-} as unknown as Api);
+} as unknown as Api;
+const api = confirmingCommands(client, askInDialog);
 
 const host = document.createElement('div');
 document.body.append(host);

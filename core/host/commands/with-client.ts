@@ -1,8 +1,9 @@
 import { dataFolder } from '../../base/home.ts';
 import { type Client, createClient } from '../../contract/client.ts';
+import { confirmingCommands } from '../../contract/confirm-command.ts';
 import { Failure } from '../../contract/failure.ts';
 import { unlessAborted } from '../cancelable.ts';
-import { confirmingCommands } from '../confirm-command.ts';
+import { askOnTerminal } from '../confirm-command.ts';
 import { resolveRun } from '../run-reference.ts';
 import { Studio, type StudioOptions } from '../studio.ts';
 
@@ -50,7 +51,7 @@ export async function withClient<T>(
   return withStudio({ home }, async (studio) =>
     repeatable
       ? acrossHosts(studio, onceIndexed)
-      : onceIndexed(confirmingCommands(createClient(await unlessAborted(signal, studio.open())))),
+      : onceIndexed(confirmingCommands(createClient(await unlessAborted(signal, studio.open())), askOnTerminal)),
   );
 }
 
@@ -66,7 +67,7 @@ export const withRun = <T>(
 export async function onHost<T>(studio: Studio, use: (client: Client) => Promise<T>): Promise<T> {
   const channel = await studio.open();
   try {
-    return await use(confirmingCommands(createClient(channel)));
+    return await use(confirmingCommands(createClient(channel), askOnTerminal));
   } finally {
     channel.close();
   }

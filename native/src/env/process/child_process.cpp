@@ -1,8 +1,10 @@
 #include "env/process/child_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +13,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -210,21 +211,20 @@ void ChildProcess::take_lines(std::vector<std::string>& lines) {
   searched_ = received_.size();
 }
 
-// Waits briefly, because the pipe closes a moment before the exit status is available.
+// Waits for the exit, because the pipe closes a moment before.
 std::string ChildProcess::exit_reason() {
-  for (int attempt = 0; attempt < 200; ++attempt) {
-    int status = 0;
-    const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
-    if (ended == pid_) {
-      const pid_t group = std::exchange(pid_, -1);
-      ::kill(-group, SIGKILL);
-      if (WIFSIGNALED(status)) return "it was killed by signal " + std::to_string(WTERMSIG(status));
-      return "it exited with status " + std::to_string(WEXITSTATUS(status));
-    }
-    if (ended < 0 && errno != EINTR) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  constexpr int most_milliseconds = 200;
+  if (const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)); process >= 0) {
+    pollfd exits{process, POLLIN, 0};
+    ::poll(&exits, 1, most_milliseconds);
+    ::close(process);
   }
-  return "it closed its standard output";
+  int status = 0;
+  if (::waitpid(pid_, &status, WNOHANG) != pid_) return "it closed its standard output";
+  const pid_t group = std::exchange(pid_, -1);
+  ::kill(-group, SIGKILL);
+  if (WIFSIGNALED(status)) return "it was killed by signal " + std::to_string(WTERMSIG(status));
+  return "it exited with status " + std::to_string(WEXITSTATUS(status));
 }
 
 void ChildProcess::end(const std::string& reason) {

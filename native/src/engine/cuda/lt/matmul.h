@@ -25,8 +25,8 @@ class Matmul {
  public:
   static constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // recommended for cuBLASLt on Hopper
 
-  // Products of fewer tokens use the trainer's own kernels. On an H100, a decode step of 32 sequences takes the same
-  // time with both, and its products take 1.1 to 2.4 times as long as cuBLASLt's from 64
+  // Products of fewer tokens use the trainer's own kernels. On an H100, the products of a decode step of 64 sequences
+  // take as long with either at 0.5B and less with cuBLASLt at 1.5B; from 96, cuBLASLt's are faster at both
   // (benchmarks/results/gpu-kernels.json).
   static constexpr int kLargeTokens = 64;
   static constexpr double kLargeProducts = 1e7;
