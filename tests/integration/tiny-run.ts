@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newRun, root } from './trainer-process.ts';
+import { promisify } from 'node:util';
+import { newRun, root, trainer } from './trainer-process.ts';
 
 /** Writes the folder of a one-layer policy. It has no weights: a run draws them from its seed. */
 export function makeTinyModel(folder: string): string {
@@ -40,4 +42,18 @@ export function sameRun(folder: string, name: string): string {
   mkdirSync(other);
   cpSync(join(folder, 'run.json'), join(other, 'run.json'));
   return other;
+}
+
+/**
+ * Trains the one-layer policy on demonstrations, in half a second. Its responses are valid and its actions random, so rewards differ. Returns
+ * its folder.
+ */
+export async function trainTinyPolicy(home: string): Promise<string> {
+  const folder = await newRun(home, 'starter-warm-start', {
+    ...{ 'start.model': makeTinyModel(join(home, 'tiny-model')), iterations: 1, threads: 1 },
+    ...{ 'environments.1.share': 0, 'evaluation.levels': 1, 'optimizer.learning_rate': 0.01, 'optimizer.warmup': 5 },
+    ...{ 'warm_start.steps_per_iteration': 150, 'warm_start.plain': 0.5, 'warm_start.careful': 0 },
+  });
+  await promisify(execFile)(trainer, ['train', folder]);
+  return join(folder, 'checkpoints/000001');
 }
