@@ -19,7 +19,7 @@ mkdirSync(join(folder, 'home'));
 
 const begin = performance.now();
 const elapsed = () => Number(((performance.now() - begin) / 1000).toFixed(1));
-const { DISPLAY, WAYLAND_DISPLAY, STARPO_CLI, ...environment } = process.env;
+const { DISPLAY, WAYLAND_DISPLAY, STARPO_BUILT, ...environment } = process.env;
 const child = spawn('npm', ['start'], {
   cwd: clone,
   detached: true,

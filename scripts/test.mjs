@@ -45,7 +45,7 @@ async function runVitest(projects, show) {
   const { status, output } = await run(
     pinnedNode(),
     ['node_modules/vitest/vitest.mjs', 'run', ...projects.map((name) => `--project=${name}`), ...args],
-    { show, env: { ...process.env, STARPO_CLI: 'out/main/cli.cjs' } },
+    { show, env: { ...process.env, STARPO_BUILT: join(root, 'out/main') } },
   );
   const counts = vitestCounts(existsSync(report) ? readFileSync(report, 'utf8') : undefined, status);
   rmSync(folder, { recursive: true });

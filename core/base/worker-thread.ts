@@ -39,9 +39,14 @@ interface Connection {
   failed: boolean;
 }
 
-/** Returns the path of a worker script: next to `caller` in a checkout, next to the bundle that contains the caller in the app. */
-export const workerScript = (caller: string, name: string): string =>
-  join(dirname(caller), `${name}${caller.endsWith('.ts') ? '.ts' : '.cjs'}`);
+/**
+ * Returns the path of a worker script: next to `caller` in a checkout, next to the bundle that contains the caller in the app. Tests set
+ * STARPO_BUILT to the folder of the built workers, which start three times as fast.
+ */
+export function workerScript(caller: string, name: string): string {
+  const built = caller.endsWith('.ts') ? process.env.STARPO_BUILT : dirname(caller);
+  return built ? join(built, `${name}.cjs`) : join(dirname(caller), `${name}.ts`);
+}
 
 /**
  * A worker thread that serves functions. The first call starts it. If it fails, pending calls reject with the thread's error code, and the next
