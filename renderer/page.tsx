@@ -14,6 +14,7 @@ import { QueuePage } from './pages/queue/queue-page.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
 import { ExportPage } from './pages/run/export/export-page.tsx';
+import { RescuePage } from './pages/run/rescue/rescue-page.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
 import { SettingsPage } from './pages/settings/settings-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
@@ -55,6 +56,7 @@ const pages: { [Page in Route['page']]: (route: RouteOf<Page>) => ReactNode } = 
   settings: () => <SettingsPage />,
   run: (route) => inRun(route, <RunPage tab={route.tab ?? 'overview'} />),
   export: (route) => inRun(route, <ExportPage />),
+  rescue: (route) => inRun(route, <RescuePage />),
   thoughts: (route) => inRun(route, <ThoughtsPage iteration={route.iteration} />),
   'then-and-now': (route) => inRun(route, <ThenAndNowPage set={route.set} level={route.level} />),
   replay: (route) =>

@@ -35,6 +35,8 @@ export type Route =
   /** `tab`: default overview. */
   | { page: 'run'; runId: string; tab?: RunTab }
   | { page: 'export'; runId: string }
+  /** How the run was rolled back, and what that gained. */
+  | { page: 'rescue'; runId: string }
   /** Thought tree of an iteration; null for the newest. */
   | { page: 'thoughts'; runId: string; iteration: number | null }
   /** A level (from 1) of an evaluation set at an early and a late checkpoint; null for the first learned level. */
@@ -163,6 +165,10 @@ const addresses: { [Page in Valid]: Address<RouteOf<Page>> } = {
   export: ofRun(
     (runId, view, rest) => (view === 'export' && rest.length === 0 ? { page: view, runId } : null),
     () => ['export'],
+  ),
+  rescue: ofRun(
+    (runId, view, rest) => (view === 'rescue' && rest.length === 0 ? { page: view, runId } : null),
+    () => ['rescue'],
   ),
   // run/ID/thoughts[/ITERATION]
   thoughts: ofRun(

@@ -11,12 +11,17 @@ const size = { width: 960, height: 540 };
 
 /** Saves a chart as currently shown, in the style of an element. Rejects if the browser can't draw it. */
 export async function exportChart(kind: ExportKind, picture: Picture, styled: Element): Promise<void> {
-  const style = getComputedStyle(styled);
-  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const color = colorsOf(styled);
   const name = exportFileName(picture.subtitle, picture.spec.title, kind);
   if (kind === 'csv') return saveFile(name, new Blob([toCsv(picture)], { type: 'text/csv' }));
   const svg = new Blob([toSvg(picture, { ...size, color })], { type: 'image/svg+xml' });
-  saveFile(name, kind === 'svg' ? svg : await toPng(svg));
+  saveFile(name, kind === 'svg' ? svg : await toPng(svg, size));
+}
+
+/** Returns a function that reads a custom property in the style of an element. */
+export function colorsOf(styled: Element): (name: string) => string {
+  const style = getComputedStyle(styled);
+  return (name) => style.getPropertyValue(`--${name}`).trim();
 }
 
 /**
@@ -73,15 +78,16 @@ export function cell(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-async function toPng(svg: Blob): Promise<Blob> {
+/** Draws an SVG document of a size in pixels at twice the resolution. Rejects if the browser can't draw it. */
+export async function toPng(svg: Blob, { width, height }: { width: number; height: number }): Promise<Blob> {
   const address = URL.createObjectURL(svg);
   try {
     const image = new Image();
     image.src = address;
     await image.decode();
     const canvas = document.createElement('canvas');
-    canvas.width = size.width * 2;
-    canvas.height = size.height * 2;
+    canvas.width = width * 2;
+    canvas.height = height * 2;
     canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise<Blob>((resolve, reject) => {
       canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The browser could not create the image.'))));

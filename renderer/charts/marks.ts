@@ -10,6 +10,8 @@ export interface ChartMark {
   tone: 'watch' | 'warning' | 'critical' | 'fork';
   title: string;
   text: string;
+  /** Text beside the line in a saved picture; none by default. */
+  label?: string;
   /** Color of the run, if there are several. */
   color?: string;
   /** Positions of the run on the axis; default: iterations. */

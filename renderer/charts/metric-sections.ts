@@ -92,7 +92,8 @@ function familySpec(name: string, members: readonly string[]): ChartSpec {
   };
 }
 
-function metricSpec(metric: string, names: readonly string[]): ChartSpec {
+/** Returns the chart of one metric. `names`: all metrics, for the bounds of an interval. */
+export function metricSpec(metric: string, names: readonly string[]): ChartSpec {
   const { title, unit, meaning } = metricFacts(metric);
   const isEvaluation = metric.startsWith('evaluation/');
   const band = { low: `${metric}_low`, high: `${metric}_high` };

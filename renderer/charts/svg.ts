@@ -117,7 +117,8 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
     plotted.push(element('text', position, escaped(label)));
     before = { at, left: right - label.length * letterWidth };
   }
-  for (const { iteration, positions = byIteration, title } of marks) {
+  let labels = 0;
+  for (const { iteration, positions = byIteration, title, label } of marks) {
     const at = x(positions.at(iteration));
     const line = {
       x1: at,
@@ -128,13 +129,25 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
       'stroke-dasharray': '3 3',
     };
     plotted.push(element('line', line, element('title', {}, escaped(title))));
+    if (label === undefined) continue;
+    const isRight = at > (box.left + box.right) / 2;
+    const position = {
+      x: at + (isRight ? -6 : 6),
+      y: box.top + 14 + 16 * labels++,
+      'text-anchor': isRight ? 'end' : 'start',
+      'font-size': 12,
+      fill: color('amber'),
+    };
+    plotted.push(element('text', position, escaped(label)));
   }
+  // Unique, so that a page can contain several charts.
+  const clipId = `plot-${spec.id.replace(/[^a-z0-9]/gi, '-')}`;
   const clip = { x: box.left, y: box.top - 1, width: box.right - box.left, height: box.bottom - box.top + 2 };
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif">`,
-    `<clipPath id="plot">${element('rect', clip)}</clipPath>`,
+    element('clipPath', { id: clipId }, element('rect', clip)),
     ...parts,
-    `<g clip-path="url(#plot)">${plotted.join('\n')}</g>`,
+    element('g', { 'clip-path': `url(#${clipId})` }, plotted.join('\n')),
     '</svg>\n',
   ].join('\n');
 }
@@ -179,7 +192,8 @@ const path = (points: readonly Point[]) =>
 
 const round = (value: number) => Math.round(value * 100) / 100;
 
-function element(name: string, attributes: Record<string, string | number>, content = ''): string {
+/** Returns an XML element. `content` is XML. */
+export function element(name: string, attributes: Record<string, string | number>, content = ''): string {
   const text = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
   return content ? `<${name}${text.join('')}>${content}</${name}>` : `<${name}${text.join('')}/>`;
 }
@@ -193,5 +207,5 @@ const entities: Record<string, string> = {
 };
 
 /** Escapes text and removes control characters, which XML can't contain. */
-const escaped = (text: string) =>
+export const escaped = (text: string) =>
   text.replace(/[\p{Cc}\uFFFE\uFFFF]/gu, ' ').replace(/[&<>"']/g, (character) => entities[character]!);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { isAlarm } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { root } from '../../scripts/lib/process.mjs';
 import { Served } from '../renderer/screens/studio.ts';
+import { violations } from './axe.ts';
 import { chromiumPath, collectComplaints, screenshots } from './studio.ts';
 
 /** Metrics of a recorded run that collapsed. A fake trainer replays them and waits at the iterations below. */
@@ -137,6 +138,33 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   await page.getByText('Completed').first().waitFor();
   await page.locator('[data-chart] > p', { hasText: 'Parent: ' }).first().waitFor({ state: 'attached' });
   await picture(page, 'echo-trap-fork');
+
+  await page.getByRole('list', { name: 'Forks' }).getByRole('link', { name: 'Show rescue' }).click();
+  await page.waitForURL((url) => url.hash === `#/run/${run}/rescue`);
+  await page.getByText(/^Success ended at .* after the roll-back/).waitFor();
+  await page.getByRole('figure', { name: 'Success' }).locator('[data-tone="warning"]').waitFor({ state: 'attached' });
+  await picture(page, 'echo-trap-rescue');
+  expect(await violations(page)).toEqual([]);
+  const saved = async (kind: string) => {
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: `Save as ${kind}` }).click(),
+    ]);
+    expect(file.suggestedFilename()).toMatch(new RegExp(`-rescue\\.${kind.toLowerCase()}$`));
+    const path = join(screenshots, `echo-trap-rescue-saved.${kind.toLowerCase()}`);
+    await file.saveAs(path);
+    return readFileSync(path);
+  };
+  const png = await saved('PNG');
+  expect([png.readUInt32BE(0), png.readUInt32BE(16)]).toEqual([0x89504e47, 1920]);
+  // The saved page shows the same without a server.
+  const copy = await context.newPage();
+  await copy.setContent((await saved('HTML')).toString());
+  expect(await copy.getByRole('table').innerText()).toContain('Success, last ten iterations');
+  expect(await copy.locator('svg').first().textContent()).toContain(`Warning at ${alarm}`);
+  await picture(copy, 'echo-trap-rescue-page');
+  await copy.close();
   expect(complaints).toEqual([]);
   await context.close();
 });

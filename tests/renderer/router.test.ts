@@ -52,6 +52,7 @@ const routes: [string, Route][] = [
     '#/run/a/evaluation/larger/000012-lake-0037/turn/1',
     { page: 'replay', runId: 'a', evaluation: 'larger', episodeId: '000012-lake-0037', turn: 1 },
   ],
+  ['#/run/a/rescue', { page: 'rescue', runId: 'a' }],
   ['#/run/a/then-and-now', { page: 'then-and-now', runId: 'a', set: null, level: null }],
   ['#/run/a/then-and-now/lake/12', { page: 'then-and-now', runId: 'a', set: 'lake', level: 12 }],
   ['#/run/a/thoughts', { page: 'thoughts', runId: 'a', iteration: null }],

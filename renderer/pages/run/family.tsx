@@ -5,6 +5,8 @@ import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { originOf, useForks } from '../../views/use-parent.ts';
+import { successorOf } from './echo-trap/possible-actions.ts';
+import { RescueLink } from './echo-trap/rescue-link.tsx';
 import styles from './family.module.css';
 
 const maxForks = 3;
@@ -24,6 +26,12 @@ export function Family({ run }: { run: RunSummary }) {
           <Icon name="fork" size={14} />
           <span>
             Forked from {parent ? <RunLink run={parent} /> : 'a deleted run'} at iteration {origin.iteration}
+            {parent && successorOf(parent) === run.id && (
+              <>
+                {' '}
+                <RescueLink runId={parent.id} />
+              </>
+            )}
           </span>
         </li>
       )}

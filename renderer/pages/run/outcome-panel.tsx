@@ -11,6 +11,7 @@ import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { bestRollBack, successorOf } from './echo-trap/possible-actions.ts';
+import { RescueLink } from './echo-trap/rescue-link.tsx';
 import { RollBackButton } from './echo-trap/roll-back-button.tsx';
 import { describeResult, type Learned, learnedIn, resultSentence, successChange } from './outcome.ts';
 import styles from './outcome-panel.module.css';
@@ -103,7 +104,7 @@ function Successor({ run }: { run: RunSummary }) {
       <span>
         {run.lastAction!.message} Training continues in{' '}
         {name === undefined ? 'a run that was deleted' : <a href={formatRoute({ page: 'run', runId: fork })}>{name}</a>}
-        .
+        . <RescueLink runId={run.id} />
       </span>
     </p>
   );

@@ -17,7 +17,8 @@ interface NextStepProps {
 
 /** Shows the button of the recommended action, with its effect and cost below it. */
 export function NextStep({ run, advice, alertId, urgent }: NextStepProps) {
-  const cost = useCost(run, advice);
+  const series = useRun((state) => state.series);
+  const cost = costOf(advice, run.iteration, series.get('time/iteration')?.values() ?? []);
   return (
     <div className={styles.step}>
       <ActionButton run={run} advice={{ ...advice, preferred: urgent }} alertId={alertId} />
@@ -30,17 +31,15 @@ export function NextStep({ run, advice, alertId, urgent }: NextStepProps) {
 
 const lowered = (title: string) => `${title.charAt(0).toLowerCase()}${title.slice(1)}`;
 
-/** Returns `Loses 12 iterations, about 3 min; learning rate 1.7e-4`. */
-function useCost(run: RunSummary, { action, why }: Advice): string {
-  const series = useRun((state) => state.series);
+/** Returns `Loses 12 iterations, about 3 min; learning rate 1.7e-4`. `seconds`: the times of the run's iterations. */
+export function costOf({ action, why }: Pick<Advice, 'action' | 'why'>, iteration: number, seconds: ArrayLike<number>) {
   if (action.kind === 'command') return why;
   const { checkpoint, changes } = action;
   if (checkpoint === null) return 'The checkpoint is not known yet.';
-  const perIteration = median(series.get('time/iteration')?.values() ?? []);
-  const time = Number.isNaN(perIteration)
-    ? ''
-    : `, ${approximateDuration(perIteration * Math.max(0, run.iteration - checkpoint))}`;
-  const loss = lossText(checkpoint, run.iteration);
+  const lost = Math.max(0, iteration - checkpoint);
+  const perIteration = median(seconds);
+  const time = Number.isNaN(perIteration) || lost === 0 ? '' : `, ${approximateDuration(perIteration * lost)}`;
+  const loss = lossText(checkpoint, iteration);
   const settings = changes
     .map(({ path, value }) => `; ${lowered(settingFacts(path).title)} ${shortValue(value)}`)
     .join('');
