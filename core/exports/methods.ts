@@ -89,11 +89,12 @@ function rewardText({ reward }: RunConfig): string {
       : [
           `Each turn with a malformed response or an invalid action had a penalty of ${Math.abs(reward.format_penalty)}.`,
         ];
+  const buffer = reward.length_buffer === 0 ? '' : `, falling to 0 over the ${reward.length_buffer} tokens before it`;
   const weights = [
     reward.environment_weight === 1 ? '' : `${reward.environment_weight} times the environment's reward`,
     reward.step_cost === 0 ? '' : `a cost of ${reward.step_cost} per action`,
     reward.success_bonus === 0 ? '' : `${reward.success_bonus} for success`,
-    reward.length_cost === 0 ? '' : `a cost of ${reward.length_cost} for a response of the greatest length`,
+    reward.length_cost === 0 ? '' : `a cost of ${reward.length_cost} for a response of the greatest length${buffer}`,
     reward.grounding_weight === 0 ? '' : `up to ${reward.grounding_weight} for true claims about the state`,
     reward.faithfulness_weight === 0 ? '' : `up to ${reward.faithfulness_weight} for acting as planned`,
   ].filter((text) => text !== '');
@@ -106,7 +107,11 @@ function rewardText({ reward }: RunConfig): string {
   const normalized =
     reward.normalization === 'none'
       ? []
-      : [`Scores were ${methods[reward.normalization]} within each ${reward.normalize_by}.`];
+      : [
+          reward.normalize_terms
+            ? `Each reward term was ${methods[reward.normalization]} within each ${reward.normalize_by}, and the terms were added with their weights (GDPO, arXiv:2601.05242).`
+            : `Scores were ${methods[reward.normalization]} within each ${reward.normalize_by}.`,
+        ];
   return [...penalty, ...terms, ...normalized].join(' ');
 }
 

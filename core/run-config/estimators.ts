@@ -104,7 +104,7 @@ export const estimatorTitles = Object.fromEntries(Object.entries(estimators).map
 
 /** Describes how a run computes advantages, as one sentence. */
 export function advantageText(config: RunConfig): string {
-  const { estimator, whiten } = config.advantage;
-  const whitened = whiten ? ', whitened over the trained tokens' : '';
+  const { estimator, whiten, whiten_over } = config.advantage;
+  const whitened = whiten ? `, whitened over the ${whiten_over === 'episodes' ? 'episodes' : 'trained tokens'}` : '';
   return estimators[estimator]?.method(config, whitened) ?? `Advantages were estimated by ${estimator}${whitened}.`;
 }

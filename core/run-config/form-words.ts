@@ -83,6 +83,7 @@ export const sections: readonly SectionWords[] = [
       { path: 'reward.step_cost', title: 'Step cost' },
       { path: 'reward.success_bonus', title: 'Success bonus' },
       { path: 'reward.length_cost', title: 'Length cost' },
+      { path: 'reward.length_buffer', title: 'Length buffer', unit: 'tokens' },
       { path: 'reward.grounding_weight', title: 'Grounding weight' },
       { path: 'reward.faithfulness_weight', title: 'Faithfulness weight' },
       {
@@ -95,6 +96,7 @@ export const sections: readonly SectionWords[] = [
         title: 'Normalized together',
         choices: { group: 'Group', environment: 'Environment', batch: 'Batch' },
       },
+      { path: 'reward.normalize_terms', title: 'Normalize each term' },
       {
         path: 'filter.strategy',
         title: 'Group filter',
@@ -126,6 +128,7 @@ export const sections: readonly SectionWords[] = [
       { path: 'advantage.gamma', title: 'Discount γ' },
       { path: 'advantage.lambda', title: 'GAE λ' },
       { path: 'advantage.whiten', title: 'Whiten advantages' },
+      { path: 'advantage.whiten_over', title: 'Whiten over', choices: { tokens: 'Tokens', episodes: 'Episodes' } },
       { path: 'advantage.rewards', title: 'Rewards count at', choices: { episode: 'Episode end', turn: 'Turn end' } },
       { path: 'advantage.turn_gamma', title: 'Discount per turn' },
       { path: 'advantage.scale_by_std', title: 'Divide by std' },

@@ -63,10 +63,12 @@ export interface RunConfig {
     step_cost: number;
     success_bonus: number;
     length_cost: number;
+    length_buffer: number;
     grounding_weight: number;
     faithfulness_weight: number;
     normalization: 'none' | 'mean' | 'mean_std' | 'asymmetric_clip';
     normalize_by: 'group' | 'environment' | 'batch';
+    normalize_terms: boolean;
   };
   filter: {
     strategy: 'none' | 'fraction' | 'top_k' | 'top_p' | 'min_p' | 'softmax';
@@ -92,6 +94,7 @@ export interface RunConfig {
     gamma: number;
     lambda: number;
     whiten: boolean;
+    whiten_over: 'tokens' | 'episodes';
     rewards: 'episode' | 'turn';
     turn_gamma: number;
     scale_by_std: boolean;

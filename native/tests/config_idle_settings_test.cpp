@@ -46,6 +46,17 @@ TEST_CASE("weights of claims have no effect without reasoning or without rules t
             .starts_with("no environment has rules"));
 }
 
+TEST_CASE("options of normalization, whitening and the length cost have no effect without these") {
+  const auto idle = idle_in(starpo_s_example());
+  CHECK(idle.at("reward.normalize_terms") == "reward.normalization is none");
+  CHECK(idle.at("reward.length_buffer") == "reward.length_cost is 0");
+  CHECK(idle.at("advantage.whiten_over") == "advantage.whiten is false");
+  const auto active =
+      idle_after({{"/reward/normalization", "mean"}, {"/reward/length_cost", 0.1}, {"/advantage/whiten", true}});
+  for (const char* path : {"reward.normalize_terms", "reward.length_buffer", "advantage.whiten_over"})
+    CHECK_FALSE(active.contains(path));
+}
+
 TEST_CASE("clipping has no effect if each iteration takes a single on-policy step") {
   const auto example_idle = idle_in(starpo_s_example());
   REQUIRE(starpo_s_example().at("policy_loss").at("mini_batch") == 32);

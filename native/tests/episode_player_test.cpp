@@ -157,6 +157,19 @@ TEST_CASE("a turn's score is the sum of its weighted reward terms, and the succe
   CHECK(sum == doctest::Approx(metrics.at("rollout/reward_mean")));
 }
 
+TEST_CASE("with a length buffer, a response costs by the share of the buffer that it fills") {
+  const RewardConfig config{.length_cost = 2, .length_buffer = 20};
+  const auto cost = [&](std::size_t tokens) {
+    Turn turn;
+    turn.ids.resize(tokens);
+    return reward_terms(turn, false, config, 100).back().value;
+  };
+  CHECK(cost(1) == 0);
+  CHECK(cost(80) == 0);
+  CHECK(cost(85) == -0.5);
+  CHECK(cost(100) == -2);
+}
+
 TEST_CASE("without weights, a turn's score is the reward plus the penalty; claims are scored by kind and counted") {
   Turn turn;
   turn.reward = 0.1;

@@ -26,6 +26,7 @@ struct AdvantageFixture {
   std::vector<Episode> episodes;
   Metrics metrics;
   std::function<double(std::size_t)> score = [](std::size_t i) { return static_cast<double>(i * i % 7); };
+  std::function<std::vector<RewardTerm>(std::size_t)> terms = [](std::size_t) { return std::vector<RewardTerm>(); };
 
   AdvantageFixture() {
     make_tiny_model_folder(folder.path());
@@ -47,7 +48,8 @@ struct AdvantageFixture {
                                         1,
                                         {}});
     for (std::size_t i = 0; i < episodes.size(); ++i) {
-      for (Turn& turn : episodes[i].turns) turn.score = 0;
+      for (Turn& turn : episodes[i].turns) turn.score = 0, turn.terms.clear();
+      episodes[i].turns.front().terms = terms(i);
       episodes[i].score = episodes[i].turns.back().score = score(i);
     }
     metrics.clear();
@@ -196,6 +198,24 @@ TEST_CASE_FIXTURE(AdvantageFixture, "baselines train the critic at the first tok
       for (const double advantage : sequences[i].advantages) CHECK(advantage == episodes[i].score);
     }
   }
+}
+
+TEST_CASE_FIXTURE(AdvantageFixture, "each recorded reward term is normalized, weighted by its option and added") {
+  config.advantage = {AdvantageEstimator::dr_grpo, 1, 1, false};
+  config.reward.normalization = RewardNormalization::mean_std;
+  config.reward.normalize_terms = true;
+  config.reward.environment_weight = 3;
+  config.reward.format_penalty = -0.5;
+  terms = [](std::size_t i) {
+    return std::vector<RewardTerm>{{"environment", i % 4 == 0 ? 3.0 : 0.0}, {"format", i % 4 == 1 ? -0.5 : 0.0}};
+  };
+  // One of four differs by d: its distance from the mean is 3/4 d, the others' 1/4 d, and the std is d/2.
+  const double expected[] = {3 * 1.5 + 0.5 * 0.5, -3 * 0.5 - 0.5 * 1.5, -3 * 0.5 + 0.5 * 0.5, -3 * 0.5 + 0.5 * 0.5};
+  const auto sequences = estimate({true, true, true});
+  REQUIRE(sequences.size() == 12);
+  for (std::size_t i = 0; i < sequences.size(); ++i)
+    for (const double advantage : sequences[i].advantages)
+      CHECK(advantage == doctest::Approx(expected[i % 4]).epsilon(1e-5));
 }
 
 TEST_CASE_FIXTURE(AdvantageFixture, "normalized scores replace raw ones before the estimator, but not in the filter") {

@@ -188,3 +188,26 @@ export function restate(episodes: Episode[], own: Episode, settings: Settings, k
     }
   }
 }
+
+/** Advantages of `dr_grpo` on scores whose terms are normalized in their group, whitened over tokens or episodes. */
+export function restateNormalizedTerms(
+  episodes: { group: number; turns: { tokens: number; terms: Record<string, number> }[] }[],
+  weights: Record<string, number>,
+  { whiten, whiten_over }: { whiten: boolean; whiten_over: string },
+): number[][] {
+  const termOf = (episode: (typeof episodes)[number], name: string) =>
+    sum(episode.turns.map(({ terms }) => terms[name] ?? 0));
+  const scores = episodes.map((own) => {
+    const group = episodes.filter((episode) => episode.group === own.group);
+    return sum(
+      Object.entries(weights).map(([name, weight]) => {
+        const all = group.map((episode) => termOf(episode, name));
+        return weight * difference(termOf(own, name), all, true, all.length - 1);
+      }),
+    );
+  });
+  const lengths = episodes.map(({ turns }) => sum(turns.map(({ tokens }) => tokens)));
+  const counted = scores.flatMap((score, i) => Array<number>(whiten_over === 'tokens' ? lengths[i]! : 1).fill(score));
+  const scale = Math.sqrt(variance(counted, counted.length - 1) + 1e-8);
+  return scores.map((score, i) => Array<number>(lengths[i]!).fill(whiten ? (score - mean(counted)) / scale : score));
+}

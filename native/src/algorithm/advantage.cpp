@@ -33,6 +33,30 @@ std::vector<std::vector<double>> turn_advantages(std::span<const EpisodeRewards>
   return group_advantages_by_turn(episodes, config.estimator);
 }
 
+// Values whose weights add up to `units`.
+struct WeightedValues {
+  std::vector<double> values, weights;
+  std::size_t units = 0;
+
+  void add(double value, double weight) {
+    values.push_back(value);
+    weights.push_back(weight);
+  }
+
+  // Returns the mean and the unbiased standard deviation. Equal values have exactly 0.
+  std::pair<double, double> moments() const {
+    const auto sum_of = [&](const auto& of) {
+      double sum = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) sum += weights[i] * of(values[i]);
+      return sum;
+    };
+    const double center = sum_of([](double value) { return value; }) / static_cast<double>(units);
+    if (std::ranges::all_of(values, [&](double value) { return value == values.front(); })) return {center, 0};
+    const double squares = sum_of([&](double value) { return (value - center) * (value - center); });
+    return {center, std::sqrt(squares / static_cast<double>(units - 1))};
+  }
+};
+
 TokenAdvantages with_critic(const EpisodeRewards& episode, const AdvantageConfig& config) {
   switch (config.estimator) {
     case Estimator::gae: return gae(episode, config);
@@ -52,6 +76,7 @@ void describe(FieldVisitor& v, AdvantageConfig& c) {
   v.number("gamma", c.gamma, 0, 1);
   v.number("lambda", c.lambda, 0, 1);
   v.boolean("whiten", c.whiten);
+  v.choice("whiten_over", c.whiten_over, {"tokens", "episodes"});
   v.choice("rewards", c.rewards, {"episode", "turn"});
   v.number("turn_gamma", c.turn_gamma, 0, 1);
   v.boolean("scale_by_std", c.scale_by_std);
@@ -139,13 +164,16 @@ std::vector<double> group_advantages(std::span<const double> scores, Estimator e
   return advantages;
 }
 
-void whiten(std::span<std::vector<double>> advantages, std::span<const int> environments) {
-  std::map<int, std::vector<double>> all;
-  for (std::size_t i = 0; i < advantages.size(); ++i)
-    all[environments[i]].insert(all[environments[i]].end(), advantages[i].begin(), advantages[i].end());
+void whiten(std::span<std::vector<double>> advantages, std::span<const int> environments, WhitenOver over) {
+  std::map<int, WeightedValues> all;
+  for (std::size_t i = 0; i < advantages.size(); ++i) {
+    const double weight = over == WhitenOver::tokens ? 1 : 1 / static_cast<double>(advantages[i].size());
+    for (const double advantage : advantages[i]) all[environments[i]].add(advantage, weight);
+    all[environments[i]].units += over == WhitenOver::tokens ? advantages[i].size() : 1;
+  }
   for (const auto& [environment, values] : all) {
-    if (values.size() < 2) continue;
-    const double center = mean(values), deviation = standard_deviation(values);
+    if (values.units < 2) continue;
+    const auto [center, deviation] = values.moments();
     // The constant keeps equal advantages at 0 and is small compared with relevant variances.
     const double scale = 1 / std::sqrt(deviation * deviation + 1e-8);
     for (std::size_t i = 0; i < advantages.size(); ++i) {

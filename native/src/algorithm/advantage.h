@@ -31,11 +31,15 @@ enum class AdvantageEstimator {
 // token.
 enum class RewardPosition { episode, turn };
 
+// What counts once in the mean and standard deviation of whitening. With tokens, long episodes weigh more.
+enum class WhitenOver { tokens, episodes };
+
 struct AdvantageConfig {
   AdvantageEstimator estimator = AdvantageEstimator::grpo;
   double gamma = 0;
   double lambda = 0;
   bool whiten = false;
+  WhitenOver whiten_over = WhitenOver::tokens;
   RewardPosition rewards = RewardPosition::episode;
   double turn_gamma = 1;
   bool scale_by_std = true;
@@ -62,12 +66,20 @@ struct TurnRewards {
   std::string state;  // turns of a group with equal states are compared (gigpo, hgpo)
 };
 
+// Sum of a named reward term over an episode, and its weight among the terms.
+struct ScoreTerm {
+  std::string name;
+  double value = 0;
+  double weight = 1;
+};
+
 struct EpisodeRewards {
   int group = 0;
   int environment = 0;
   std::vector<TurnRewards> turns;  // at least one
   std::vector<double> kl_rewards;  // [tokens], at most 0 on average; empty: none
   std::vector<double> values;      // [tokens], with a critic
+  std::vector<ScoreTerm> terms;    // parts of the score, for a normalization per term
 
   std::size_t tokens() const;
   double score() const;  // sum of the turns' rewards
@@ -105,9 +117,11 @@ void generalized_advantages(std::span<const double> rewards, std::span<const dou
 // per token.
 void returns_to_go(std::span<const double> rewards, double gamma, std::span<double> returns);
 
-// Normalizes advantages to mean 0 and unbiased standard deviation 1 over all tokens of an environment. Environments are
-// normalized separately, since with a common scale the one with the largest rewards would dominate. Fewer than two
-// tokens are left unchanged. advantages: [trajectories][tokens], environments: [trajectories].
-void whiten(std::span<std::vector<double>> advantages, std::span<const int> environments);
+// Normalizes advantages to mean 0 and unbiased standard deviation 1 over all tokens of an environment, or over its
+// episodes, where each counts by the mean over its tokens. Environments are normalized separately, since with a common
+// scale the one with the largest rewards would dominate. Fewer than two tokens or episodes are left unchanged.
+// advantages: [trajectories][tokens], environments: [trajectories].
+void whiten(std::span<std::vector<double>> advantages, std::span<const int> environments,
+            WhitenOver over = WhitenOver::tokens);
 
 }  // namespace starpo

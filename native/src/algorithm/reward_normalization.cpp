@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "algorithm/statistics.h"
 
@@ -18,9 +21,37 @@ double normalized(double score, double center, double deviation, RewardNormaliza
   return method == RewardNormalization::asymmetric_clip ? std::clamp(scaled, kLowest, kHighest) : scaled;
 }
 
+// Returns the normalized values of episodes that share a mean and standard deviation.
+std::vector<double> all_normalized(std::span<const double> values, RewardNormalization method) {
+  const double center = mean(values), deviation = reward_std(values);
+  std::vector<double> result;
+  for (const double value : values) result.push_back(normalized(value, center, deviation, method));
+  return result;
+}
+
+// Returns the weighted sum of each episode's normalized terms.
+std::vector<double> normalized_terms(std::span<EpisodeRewards* const> episodes, RewardNormalization method) {
+  std::map<std::string, std::pair<double, std::vector<double>>> terms;  // weight and values by name
+  for (std::size_t i = 0; i < episodes.size(); ++i) {
+    for (const ScoreTerm& term : episodes[i]->terms) {
+      auto& [weight, values] = terms[term.name];
+      weight = term.weight;
+      values.resize(episodes.size());
+      values[i] += term.value;
+    }
+  }
+  std::vector<double> sums(episodes.size());
+  for (const auto& [name, term] : terms) {
+    const auto values = all_normalized(term.second, method);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += term.first * values[i];
+  }
+  return sums;
+}
+
 }  // namespace
 
-void normalize_rewards(std::vector<EpisodeRewards>& episodes, RewardNormalization method, NormalizationScope scope) {
+void normalize_rewards(std::vector<EpisodeRewards>& episodes, const NormalizationConfig& config) {
+  const auto [method, scope, each_term] = config;
   if (method == RewardNormalization::none) return;
   std::map<int, std::vector<EpisodeRewards*>> parts;
   for (EpisodeRewards& episode : episodes)
@@ -31,10 +62,10 @@ void normalize_rewards(std::vector<EpisodeRewards>& episodes, RewardNormalizatio
   for (const auto& [part, own] : parts) {
     std::vector<double> scores;
     for (const EpisodeRewards* episode : own) scores.push_back(episode->score());
-    const double center = mean(scores), deviation = reward_std(scores);
+    scores = each_term ? normalized_terms(own, method) : all_normalized(scores, method);
     for (std::size_t i = 0; i < own.size(); ++i) {
       for (TurnRewards& turn : own[i]->turns) turn.reward = 0;
-      own[i]->turns.back().reward = normalized(scores[i], center, deviation, method);
+      own[i]->turns.back().reward = scores[i];
     }
   }
 }

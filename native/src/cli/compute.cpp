@@ -7,12 +7,15 @@
 #include "algorithm/objectives.h"
 #include "cli/commands.h"
 #include "cli/compute_request.h"
+#include "rollout/reward_terms.h"
 #include "rollout/settings.h"
 
 namespace starpo {
 namespace {
 
-TurnRewards turn_of(const Json& json, const std::string& path) {
+// Adds the turn's terms to those of its episode.
+TurnRewards turn_of(const Json& json, const std::string& path, const RewardConfig& reward,
+                    std::vector<ScoreTerm>& terms) {
   if (!json.is_object()) throw invalid(path, "must be an object");
   TurnRewards turn;
   if (!json.contains("tokens")) throw invalid(path + ".tokens", "is missing");
@@ -21,7 +24,10 @@ TurnRewards turn_of(const Json& json, const std::string& path) {
   double sum = 0;
   if (json.contains("terms")) {
     if (!json["terms"].is_object()) throw invalid(path + ".terms", "must be an object of numbers");
-    for (const auto& [name, value] : json["terms"].items()) sum += number_of(value, path + ".terms." + name);
+    for (const auto& [name, value] : json["terms"].items()) {
+      terms.push_back({name, number_of(value, path + ".terms." + name), weight_of_term(name, reward)});
+      sum += terms.back().value;
+    }
   }
   turn.reward = json.contains("reward") ? number_of(json["reward"], path + ".reward") : sum;
   if (json.contains("terms") && std::abs(turn.reward - sum) > 1e-9 * std::max(1.0, std::abs(sum)))
@@ -31,7 +37,17 @@ TurnRewards turn_of(const Json& json, const std::string& path) {
   return turn;
 }
 
-std::vector<EpisodeRewards> episodes_of(const Json& request, const AdvantageConfig& config, const KlConfig& kl) {
+// Reads components of the score, which an episode receives in its last turn: terms with weight 1.
+void add_components(const Json& json, const std::string& path, EpisodeRewards& episode) {
+  if (!json.contains("components")) return;
+  for (const double value : numbers_of(json["components"], path + ".components")) {
+    episode.terms.push_back({std::to_string(episode.terms.size()), value, 1});
+    episode.turns.back().reward += value;
+  }
+}
+
+std::vector<EpisodeRewards> episodes_of(const Json& request, const AdvantageConfig& config, const RewardConfig& reward,
+                                        const KlConfig& kl) {
   std::vector<EpisodeRewards> episodes;
   Numbering groups, environments;
   for (const Json& json : list_in(request, "episodes", "")) {
@@ -43,7 +59,9 @@ std::vector<EpisodeRewards> episodes_of(const Json& request, const AdvantageConf
     episode.environment = environments.number_of(environment);
     episode.group = groups.number_of(json["group"].dump() + " " + environment);
     for (const Json& turn : list_in(json, "turns", path))
-      episode.turns.push_back(turn_of(turn, path + ".turns[" + std::to_string(episode.turns.size()) + "]"));
+      episode.turns.push_back(
+          turn_of(turn, path + ".turns[" + std::to_string(episode.turns.size()) + "]", reward, episode.terms));
+    add_components(json, path, episode);
     if (uses_critic(config.estimator)) episode.values = per_token(json, "values", path, episode.tokens());
     if (json.contains("kl")) {
       episode.kl_rewards = per_token(json, "kl", path, episode.tokens());
@@ -57,13 +75,13 @@ std::vector<EpisodeRewards> episodes_of(const Json& request, const AdvantageConf
 Json compute_advantages(const Json& request) {
   const auto config = section_of<AdvantageConfig>(request, "advantage");
   const auto reward = section_of<RewardConfig>(request, "reward");
-  auto episodes = episodes_of(request, config, section_of<KlConfig>(request, "kl"));
+  auto episodes = episodes_of(request, config, reward, section_of<KlConfig>(request, "kl"));
   if (reward.normalization != RewardNormalization::none && config.rewards == RewardPosition::turn &&
       reads_turn_rewards(config.estimator))
     throw RequestError{"config_invalid",
                        "reward.normalization: must be none: it gives one reward per episode, but advantage.rewards is "
                        "turn"};
-  normalize_rewards(episodes, reward.normalization, reward.normalize_by);
+  normalize_rewards(episodes, reward.normalization_config());
 
   std::vector<std::vector<double>> advantages;
   std::vector<int> environments;
@@ -78,7 +96,7 @@ Json compute_advantages(const Json& request) {
     targets.push_back(own.value_targets);
     masks.push_back(own.value_mask);
   }
-  if (config.whiten) whiten(advantages, environments);
+  if (config.whiten) whiten(advantages, environments, config.whiten_over);
   for (std::size_t i = 0; i < trained.size(); ++i)
     if (!trained[i]) std::ranges::fill(advantages[i], 0);
   Json answer{{"advantages", advantages}};

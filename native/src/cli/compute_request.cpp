@@ -9,11 +9,12 @@ namespace {
 // Values of keys that a request omits. run.json itself has no defaults.
 const nlohmann::json& defaults() {
   static const auto values = nlohmann::json::parse(R"({
-    "advantage": {"estimator": "grpo", "gamma": 1, "lambda": 1, "whiten": false, "rewards": "turn", "turn_gamma": 1,
+    "advantage": {"estimator": "grpo", "gamma": 1, "lambda": 1, "whiten": false, "whiten_over": "tokens", "rewards": "turn", "turn_gamma": 1,
                   "scale_by_std": true, "step_weight": 1, "history": 2, "history_exponent": 1, "episode_term": false,
                   "gate": 0},
-    "reward": {"environment_weight": 1, "format_penalty": 0, "step_cost": 0, "success_bonus": 0, "length_cost": 0,
-               "grounding_weight": 0, "faithfulness_weight": 0, "normalization": "none", "normalize_by": "group"},
+    "reward": {"environment_weight": 1, "format_penalty": -1, "step_cost": 1, "success_bonus": 1, "length_cost": 1,
+               "length_buffer": 0, "grounding_weight": 1, "faithfulness_weight": 1, "normalization": "none",
+               "normalize_by": "group", "normalize_terms": false},
     "kl": {"coefficient": 1, "estimator": "k1", "placement": "reward", "reference": ""},
     "filter": {"strategy": "fraction", "keep": 1, "count": 1, "score": "reward_std", "order": "largest"},
     "policy_loss": {"objective": "clip", "ratio_level": "token", "clip_low": 0.2, "clip_high": 0.2,

@@ -139,7 +139,8 @@ void add_advantage(const RunConfig& config, IdleList& idle) {
   if (!reads_turn_rewards(estimator))
     idle.add({"advantage.rewards"}, "this advantage.estimator uses the episode's score alone");
   if (config.reward.normalization == RewardNormalization::none)
-    idle.add({"reward.normalize_by"}, "reward.normalization is none");
+    idle.add({"reward.normalize_by", "reward.normalize_terms"}, "reward.normalization is none");
+  if (!config.advantage.whiten) idle.add({"advantage.whiten_over"}, "advantage.whiten is false");
   const auto average = config.policy_loss.average;
   if (estimator == Estimator::dr_grpo && average != LossAverage::fixed_length && average != LossAverage::trajectory_sum)
     idle.add(
@@ -149,6 +150,7 @@ void add_advantage(const RunConfig& config, IdleList& idle) {
 }
 
 void add_rewards(const RunConfig& config, IdleList& idle) {
+  if (config.reward.length_cost == 0) idle.add({"reward.length_buffer"}, "reward.length_cost is 0");
   const Paths claims{"reward.grounding_weight", "reward.faithfulness_weight"};
   if (!config.rollout.think) idle.add(claims, "rollout.think is false: responses have no reasoning");
   if (std::ranges::none_of(config.environments, [](const EnvironmentConfig& environment) {
@@ -204,12 +206,13 @@ void add_reinforcement(IdleList& idle) {
             "rollout.min_p", "levels.pool"},
            reason);
   idle.add(filter_paths, reason);
-  idle.add({"reward.normalization", "reward.normalize_by", "reward.environment_weight", "reward.step_cost",
-            "reward.success_bonus", "reward.length_cost", "reward.grounding_weight", "reward.faithfulness_weight"},
+  idle.add({"reward.normalization", "reward.normalize_by", "reward.normalize_terms", "reward.environment_weight",
+            "reward.step_cost", "reward.success_bonus", "reward.length_cost", "reward.length_buffer",
+            "reward.grounding_weight", "reward.faithfulness_weight"},
            reason);
-  idle.add({"advantage.estimator", "advantage.gamma", "advantage.lambda", "advantage.whiten", "advantage.rewards",
-            "advantage.turn_gamma", "advantage.scale_by_std", "advantage.step_weight", "advantage.history",
-            "advantage.history_exponent", "advantage.episode_term", "advantage.gate"},
+  idle.add({"advantage.estimator", "advantage.gamma", "advantage.lambda", "advantage.whiten", "advantage.whiten_over",
+            "advantage.rewards", "advantage.turn_gamma", "advantage.scale_by_std", "advantage.step_weight",
+            "advantage.history", "advantage.history_exponent", "advantage.episode_term", "advantage.gate"},
            reason);
   idle.add(clip_paths, reason);
   idle.add({"policy_loss.entropy_coefficient", "policy_loss.entropy_tokens", "policy_loss.average",

@@ -138,6 +138,11 @@ void describe(FieldVisitor& v, RunConfig& c) {
                ? "must be environment or batch: rollout.group_size is 1, so every normalized reward would be 0"
                : "";
   });
+  v.check("reward.length_buffer", [&] {
+    return c.reward.length_buffer > c.rollout.max_response_tokens
+               ? "must be at most rollout.max_response_tokens, the limit that it precedes"
+               : "";
+  });
   v.check("warm_start", [&] {
     const auto& w = c.warm_start;
     return c.task == Task::warm_start && w.plain + w.positions + w.careful <= 0

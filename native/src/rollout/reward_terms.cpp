@@ -1,5 +1,8 @@
 #include "rollout/reward_terms.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace starpo {
 namespace {
 
@@ -27,7 +30,9 @@ std::vector<RewardTerm> reward_terms(const Turn& turn, bool solves, const Reward
   };
   add("step_cost", config.step_cost, -static_cast<double>(turn.executed.size()));
   add("success", config.success_bonus, solves);
-  add("length", config.length_cost, -static_cast<double>(turn.ids.size()) / max_response_tokens);
+  const int buffer = config.length_buffer > 0 ? config.length_buffer : max_response_tokens;
+  const int in_buffer = std::max(0, static_cast<int>(turn.ids.size()) - (max_response_tokens - buffer));
+  add("length", config.length_cost, -static_cast<double>(in_buffer) / buffer);
   return terms;
 }
 
@@ -45,6 +50,17 @@ double sum_of(std::span<const RewardTerm> terms) {
   double sum = 0;
   for (const RewardTerm& term : terms) sum += term.value;
   return sum;
+}
+
+double weight_of_term(std::string_view name, const RewardConfig& config) {
+  if (name == kEnvironmentTerm) return config.environment_weight;
+  if (name == kFormatTerm) return std::abs(config.format_penalty);
+  if (name == "step_cost") return config.step_cost;
+  if (name == "success") return config.success_bonus;
+  if (name == "length") return config.length_cost;
+  if (name == "grounding") return config.grounding_weight;
+  if (name == "faithfulness") return config.faithfulness_weight;
+  return 1;
 }
 
 }  // namespace starpo

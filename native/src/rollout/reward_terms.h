@@ -17,7 +17,8 @@ inline constexpr std::string_view kFormatTerm = "format";
 //   format:       the penalty of a malformed response or an invalid action, else 0
 //   step_cost:    -step_cost per executed action
 //   success:      success_bonus, in the last turn of a successful episode
-//   length:       -length_cost times the share of max_response_tokens that was sampled
+//   length:       -length_cost times the share of the last length_buffer tokens before max_response_tokens that was
+//                 sampled; without a buffer, of all max_response_tokens
 // Terms with weight 0 are absent, except for environment and format. solves: the turn ends the episode with success.
 std::vector<RewardTerm> reward_terms(const Turn&, bool solves, const RewardConfig&, int max_response_tokens);
 
@@ -29,5 +30,8 @@ std::vector<RewardTerm> reward_terms(const Turn&, bool solves, const RewardConfi
 std::vector<RewardTerm> claim_terms(const Turn&, std::size_t turns, const RewardConfig&);
 
 double sum_of(std::span<const RewardTerm>);
+
+// Returns the size of the option that weighs a term. A term without an option has weight 1.
+double weight_of_term(std::string_view name, const RewardConfig&);
 
 }  // namespace starpo

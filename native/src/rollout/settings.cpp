@@ -72,10 +72,12 @@ void describe(FieldVisitor& v, RewardConfig& c) {
   v.number("step_cost", c.step_cost, 0, 100);
   v.number("success_bonus", c.success_bonus, 0, 100);
   v.number("length_cost", c.length_cost, 0, 100);
+  v.integer("length_buffer", c.length_buffer, 0, 65536);
   v.number("grounding_weight", c.grounding_weight, 0, 100);
   v.number("faithfulness_weight", c.faithfulness_weight, 0, 100);
   v.choice("normalization", c.normalization, {"none", "mean", "mean_std", "asymmetric_clip"});
   v.choice("normalize_by", c.normalize_by, {"group", "environment", "batch"});
+  v.boolean("normalize_terms", c.normalize_terms);
 }
 
 }  // namespace starpo

@@ -61,10 +61,14 @@ struct RewardConfig {
   double step_cost = 0;
   double success_bonus = 0;
   double length_cost = 0;
+  int length_buffer = 0;  // last tokens of rollout.max_response_tokens that cost; 0: all
   double grounding_weight = 0;
   double faithfulness_weight = 0;
   RewardNormalization normalization = RewardNormalization::none;
   NormalizationScope normalize_by = NormalizationScope::group;
+  bool normalize_terms = false;
+
+  NormalizationConfig normalization_config() const { return {normalization, normalize_by, normalize_terms}; }
 };
 
 // Distributes `groups` training groups over environments by share, with the largest-remainder method. Ties go to

@@ -9,6 +9,7 @@
 #include "algorithm/reward_normalization.h"
 #include "algorithm/statistics.h"
 #include "journal/metric_names.h"
+#include "rollout/reward_terms.h"
 
 namespace starpo {
 namespace {
@@ -113,11 +114,14 @@ void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics)
     at(metrics, metric::kCriticExplainedVariance) = *explained;
 }
 
-EpisodeRewards rewards_of(const Sequence& sequence, std::vector<double> kl_rewards) {
+EpisodeRewards rewards_of(const Sequence& sequence, std::vector<double> kl_rewards, const RewardConfig& config) {
   const Episode& episode = *sequence.episode;
-  EpisodeRewards rewards{episode.spec.group, episode.spec.environment, {}, std::move(kl_rewards), {}};
-  for (const Turn& turn : episode.turns)
+  EpisodeRewards rewards{episode.spec.group, episode.spec.environment, {}, std::move(kl_rewards), {}, {}};
+  for (const Turn& turn : episode.turns) {
     rewards.turns.push_back({static_cast<int>(turn.ids.size()), turn.score, turn.anchor.value_or(turn.state)});
+    for (const RewardTerm& term : turn.terms)
+      rewards.terms.push_back({term.name, term.value, weight_of_term(term.name, config)});
+  }
   rewards.values.assign(sequence.values.begin(), sequence.values.end());
   return rewards;
 }
@@ -185,8 +189,9 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
   if (replica.critic) compute_values(replica, temperature, sequences, progress);
 
   std::vector<EpisodeRewards> rewards;
-  for (std::size_t i = 0; i < sequences.size(); ++i) rewards.push_back(rewards_of(sequences[i], std::move(kl[i])));
-  normalize_rewards(rewards, run_config.reward.normalization, run_config.reward.normalize_by);
+  for (std::size_t i = 0; i < sequences.size(); ++i)
+    rewards.push_back(rewards_of(sequences[i], std::move(kl[i]), run_config.reward));
+  normalize_rewards(rewards, run_config.reward.normalization_config());
 
   auto estimated = token_advantages(rewards, config);
   keep_gated(rewards, config.gate, estimated, sequences, has_reward_std, metrics);
@@ -205,7 +210,7 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
   add_advantage_metrics(all, metrics);
   if (replica.critic) add_value_metrics(sequences, metrics);
 
-  if (config.whiten) whiten(advantages, environments);
+  if (config.whiten) whiten(advantages, environments, config.whiten_over);
   if (run_config.rollout.group_size > 1) add_zero_std_share(advantages, has_reward_std, metrics);
   for (std::size_t i = 0; i < sequences.size(); ++i) sequences[i].advantages = std::move(advantages[i]);
   add_logprobs_by_sign(sequences, metrics);
