@@ -1,6 +1,7 @@
 import type { ImportNote } from '../contract/configuration.ts';
-import { findField, type RunConfig } from '../run-config/schema.ts';
+import type { RunConfig } from '../run-config/schema.ts';
 import { locate, type Tree } from '../run-config/tree.ts';
+import { reasonOf, type Trainer } from './counterparts.ts';
 import type { Reader } from './reader.ts';
 
 /** A configuration that is built from another trainer's settings, with notes about each of them. */
@@ -11,9 +12,13 @@ export class Draft {
   /** The other trainer's setting for each of ours. */
   readonly sources = new Map<string, string>();
 
-  constructor(base: RunConfig, from: Reader) {
+  /** Trainers whose settings are imported. */
+  readonly trainers: readonly Trainer[];
+
+  constructor(base: RunConfig, from: Reader, trainers: readonly Trainer[]) {
     this.config = structuredClone(base);
     this.from = from;
+    this.trainers = trainers;
   }
 
   /** Sets one of our settings from a setting of the other trainer. `why` is given if the value has another meaning or form. */
@@ -52,19 +57,15 @@ export class Draft {
   }
 
   /** Notes a setting without a counterpart. */
-  missing(source: string, why: string): void {
+  missing(source: string, why = reasonOf(this.trainers, source)): void {
     const value = this.from.value(source);
-    this.note('no_counterpart', `${value === undefined ? source : `${source} = ${shown(value)}`}: ${why}`);
+    this.note('no_counterpart', `${value === undefined ? source : `${source} = ${shown(value)}`}: ${why}.`);
   }
 
   note(kind: ImportNote['kind'], text: string): void {
     this.notes.push({ kind, text });
   }
 }
-
-/** Returns whether run.json has a choice, such as an estimator. */
-export const hasChoice = (path: string, choice: string): boolean =>
-  findField(path.split('.'), {})?.choices?.includes(choice) ?? false;
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);

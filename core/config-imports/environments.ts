@@ -73,7 +73,7 @@ function importLevels(draft: Draft, val: Tags): void {
   if (val.tags.length > 1)
     draft.changed('Each evaluated environment starts at seed.val. RAGEN continues the seeds from one tag to the next.');
   const perLevel = draft.from.integer('es_manager.val.group_size') ?? 1;
-  if (perLevel > 1) draft.missing('es_manager.val.group_size', 'an evaluation plays each level once.');
+  if (perLevel > 1) draft.missing('es_manager.val.group_size');
   for (const split of ['train', 'val'])
     if (draft.from.value(`seed.${split}`) === undefined)
       draft.changed(`seed.${split} is not set. RAGEN then draws it; here it has the default.`);

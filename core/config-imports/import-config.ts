@@ -4,6 +4,7 @@ import { findPreset, type Preset } from '../presets/presets.ts';
 import { type PublishedModel, publishedModels } from '../presets/published.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { compose } from './compose.ts';
+import type { Trainer } from './counterparts.ts';
 import { Draft } from './draft.ts';
 import type { ConfigText } from './parse-config.ts';
 import { importRagen } from './ragen.ts';
@@ -12,12 +13,19 @@ import { importTrl } from './trl.ts';
 import { noteUnread } from './unread.ts';
 import { importVerlAgent } from './verl-agent.ts';
 
-type Kind = 'ragen' | 'verl-agent' | 'trl';
+type Kind = Exclude<Trainer, 'verl'>;
 
-const importers: Record<Kind, { run: (draft: Draft) => void; model: readonly string[] }> = {
-  ragen: { run: importRagen, model: ['actor_rollout_ref.model.path', 'model_path'] },
-  'verl-agent': { run: importVerlAgent, model: ['actor_rollout_ref.model.path'] },
-  trl: { run: importTrl, model: ['model_name_or_path'] },
+interface Importer {
+  run: (draft: Draft) => void;
+  model: readonly string[];
+  /** Trainers whose settings the files have. */
+  trainers: readonly Trainer[];
+}
+
+const importers: Record<Kind, Importer> = {
+  ragen: { run: importRagen, model: ['actor_rollout_ref.model.path', 'model_path'], trainers: ['ragen', 'verl'] },
+  'verl-agent': { run: importVerlAgent, model: ['actor_rollout_ref.model.path'], trainers: ['verl-agent', 'verl'] },
+  trl: { run: importTrl, model: ['model_name_or_path'], trainers: ['trl'] },
 };
 
 /**
@@ -38,12 +46,12 @@ export function importConfig(files: readonly ConfigText[], overrides: readonly s
       'The files name their own environments, so preset has no effect.',
       'Remove the argument preset=NAME.',
     );
-  const { run, model: paths } = importers[kind];
+  const { run, model: paths, trainers } = importers[kind];
   const source = paths.find((path) => from.has(path));
   const name = source === undefined ? undefined : from.text(source);
   for (const path of paths) from.skip(path);
   const published = publishedModels.find((each) => isModel(name ?? '', each));
-  const draft = new Draft(basePreset(preset, published).config, from);
+  const draft = new Draft(basePreset(preset, published).config, from, trainers);
   run(draft);
   setModel(draft, { source, name, published });
   if (assumesVerl)

@@ -1,6 +1,6 @@
 import { Failure } from '../contract/failure.ts';
 import { mostTrainedEpisodes } from '../run-config/trained-groups.ts';
-import { type Draft, hasChoice } from './draft.ts';
+import type { Draft } from './draft.ts';
 import { importEnvironments } from './environments.ts';
 import { estimatorOf, importTraining, importWarmup, setEstimator, unsupported } from './verl.ts';
 
@@ -22,12 +22,9 @@ export function importRagen(draft: Draft): void {
     draft.config.rollout.slots,
     draft.config.rollout.groups * draft.config.rollout.group_size,
   );
-  if (from.flag('enable_response_mask') === false)
-    draft.missing('enable_response_mask', 'only sampled tokens are trained, not the text of the environment.');
-  if (from.flag('grpo_advantage_length_weight'))
-    draft.missing('grpo_advantage_length_weight', 'advantages are not weighted by length.');
-  if ((from.integer('lora.rank') ?? 0) > 0)
-    draft.missing('lora.rank', 'all weights are trained. Learning rates for LoRA are usually too high for that.');
+  if (from.flag('enable_response_mask') === false) draft.missing('enable_response_mask');
+  if (from.flag('grpo_advantage_length_weight')) draft.missing('grpo_advantage_length_weight');
+  if ((from.integer('lora.rank') ?? 0) > 0) draft.missing('lora.rank');
   // Settings of verl without effect in RAGEN.
   for (const path of ['data', 'trainer.total_epochs', `${rollout}.n`, 'algorithm.norm_adv_by_std_in_grpo'])
     from.skip(path);
@@ -45,62 +42,66 @@ function importAgent(draft: Draft): void {
     if (value !== undefined) draft.note('mapped', `agent_proxy.${key} = ${value} applies to every environment.`);
   }
   const separator = from.text('agent_proxy.action_sep');
-  if (separator !== undefined && separator.trim() !== '||')
-    draft.missing('agent_proxy.action_sep', 'actions are separated by ||, and the prompt asks for that.');
-  if ((from.integer('agent_proxy.max_context_window') ?? -1) > 0)
-    draft.missing('agent_proxy.max_context_window', 'a turn sees the whole episode.');
+  if (separator !== undefined && separator.trim() !== '||') draft.missing('agent_proxy.action_sep');
+  if ((from.integer('agent_proxy.max_context_window') ?? -1) > 0) draft.missing('agent_proxy.max_context_window');
   const mode = from.text('agent_proxy.context_window_mode');
-  if (mode !== undefined && mode !== 'full')
-    draft.missing('agent_proxy.context_window_mode', 'a turn sees the whole episode.');
-  if (from.flag('agent_proxy.use_turn_scores'))
-    draft.missing('agent_proxy.use_turn_scores', 'the reward of an episode is given at its last sampled token.');
+  if (mode !== undefined && mode !== 'full') draft.missing('agent_proxy.context_window_mode');
 }
+
+/** Ours, for each strategy and metric of RAGEN-2's filter. */
+const strategies: Record<string, string> = { top_p: 'top_p', top_k: 'fraction', top_k_abs: 'top_k', min_p: 'min_p' };
+const scores: Record<string, string> = { reward_variance: 'reward_std', entropy: 'entropy', length: 'length' };
 
 /** Imports the filter of RAGEN (rollout_filter_ratio, _type) or RAGEN-2 (rollout_filter_strategy, _value, ...). */
 function importFilter(draft: Draft): void {
   const { from } = draft;
-  const second = ['value', 'strategy'].some((key) => from.has(`${rollout}.rollout_filter_${key}`));
-  const strategy = second ? (from.text(`${rollout}.rollout_filter_strategy`) ?? 'top_p') : 'top_k';
-  const source = `${rollout}.rollout_filter_${second ? 'value' : 'ratio'}`;
+  const own = (name: string) => `${rollout}.rollout_filter_${name}`;
+  const second = ['value', 'strategy'].some((key) => from.has(own(key)));
+  const strategy = second ? (from.text(own('strategy')) ?? 'top_p') : 'top_k';
+  const source = own(second ? 'value' : 'ratio');
   const keep = from.number(source) ?? 1;
-  const type = from.text(`${rollout}.rollout_filter_type`) ?? (second ? 'largest' : 'std');
-  const off = keep >= 1 && (strategy === 'top_p' || strategy === 'top_k');
-  if (off) {
+  if (keep >= 1 && (strategy === 'top_p' || strategy === 'top_k')) {
     draft.set('filter.strategy', 'none', source);
     draft.config.filter.keep = 1;
-    for (const key of ['strategy', 'metric', 'include_zero', 'top_p_prob_mode', 'selection_eps'])
-      from.skip(`${rollout}.rollout_filter_${key}`);
-  } else {
-    const own = { top_k: 'fraction', top_p: 'top_p' }[strategy] ?? strategy;
-    if (!hasChoice('filter.strategy', own))
-      throw unsupported(`${rollout}.rollout_filter_strategy`, strategy, ['top_p', 'top_k']);
-    if (!['std', 'largest'].includes(type))
-      throw unsupported(`${rollout}.rollout_filter_type`, type, [second ? 'largest' : 'std']);
-    const metric = from.text(`${rollout}.rollout_filter_metric`) ?? 'reward_variance';
-    if (metric !== 'reward_variance')
-      throw unsupported(`${rollout}.rollout_filter_metric`, metric, ['reward_variance']);
-    if (from.text(`${rollout}.rollout_filter_top_p_prob_mode`) === 'softmax')
-      throw unsupported(`${rollout}.rollout_filter_top_p_prob_mode`, 'softmax', ['linear']);
-    draft.set('filter.strategy', own, second ? `${rollout}.rollout_filter_strategy` : `${rollout}.rollout_filter_type`);
-    draft.set('filter.keep', keep, source);
-    if (from.flag(`${rollout}.rollout_filter_include_zero`))
-      draft.missing(
-        `${rollout}.rollout_filter_include_zero`,
-        'groups without reward std are dropped by top_p, and kept by fraction only to fill its share.',
-      );
-    from.skip(`${rollout}.rollout_filter_selection_eps`);
-    draft.changed('The filter ranks groups by the raw episode reward. RAGEN ranks by the reward after normalization.');
+    for (const key of ['type', 'strategy', 'metric', 'include_zero', 'top_p_prob_mode', 'selection_eps'])
+      from.skip(own(key));
+    return;
   }
-  if (draft.config.environments.filter(({ share }) => share > 0).length > 1 && !off)
+  const softmax = strategy === 'top_p' && from.text(own('top_p_prob_mode')) === 'softmax';
+  const target = softmax ? 'softmax' : strategies[strategy];
+  if (target === undefined) throw unsupported(own('strategy'), strategy, Object.keys(strategies));
+  draft.set('filter.strategy', target, own(softmax ? 'top_p_prob_mode' : second ? 'strategy' : 'type'));
+  draft.set(target === 'top_k' ? 'filter.count' : 'filter.keep', keep, source);
+  const type = from.text(own('type')) ?? (second ? 'largest' : 'std');
+  const types = second ? ['largest', 'smallest'] : ['std', 'largest'];
+  if (!types.includes(type)) throw unsupported(own('type'), type, types);
+  draft.set('filter.order', type === 'smallest' ? 'smallest' : 'largest', own('type'));
+  const metric = from.text(own('metric')) ?? 'reward_variance';
+  if (scores[metric] === undefined) throw unsupported(own('metric'), metric, Object.keys(scores));
+  draft.set('filter.score', scores[metric], own('metric'));
+  if (from.flag(own('include_zero'))) draft.missing(own('include_zero'));
+  draft.changed('The filter ranks groups by the raw episode reward. RAGEN ranks by the reward after normalization.');
+  if (draft.config.environments.filter(({ share }) => share > 0).length > 1)
     draft.changed('The filter ranks the groups of each environment separately. RAGEN ranks all together.');
 }
+
+const normalization = 'agent_proxy.reward_normalization';
+const methods: Record<string, string> = {
+  identity: 'none',
+  mean: 'mean',
+  mean_std: 'mean_std',
+  asym_clip: 'asymmetric_clip',
+};
+const groupings: Record<string, string> = { state: 'group', inductive: 'environment', batch: 'batch' };
 
 function importEstimator(draft: Draft): void {
   const { from } = draft;
   const source = 'algorithm.adv_estimator';
-  const normalization = 'agent_proxy.reward_normalization';
   const method = from.text(`${normalization}.method`) ?? 'identity';
   const grouping = from.text(`${normalization}.grouping`) ?? 'state';
+  if (methods[method] === undefined) throw unsupported(`${normalization}.method`, method, Object.keys(methods));
+  if (groupings[grouping] === undefined)
+    throw unsupported(`${normalization}.grouping`, grouping, Object.keys(groupings));
   const own = estimatorOf(draft);
   if (own === 'grpo') {
     if (grouping !== 'state' && method !== 'identity')
@@ -120,20 +121,18 @@ function importEstimator(draft: Draft): void {
       );
     return;
   }
-  if (method !== 'identity')
-    throw new Failure(
-      'config_unsupported',
-      `${normalization}.method = ${method} with ${source} = ${own} has no counterpart in StarPO Studio.`,
-      `Override ${normalization}.method=identity, or ${source}=grpo.`,
-    );
-  const twoLevels = from.flag('algorithm.bi_level_gae') ?? false;
-  if (!twoLevels) {
-    from.skip('algorithm.high_level_gamma');
-    setEstimator(draft, own, source);
-  } else if (hasChoice('advantage.estimator', 'bi_level_gae')) {
+  if (method !== 'identity') {
+    draft.set('reward.normalization', methods[method], `${normalization}.method`);
+    draft.set('reward.normalize_by', groupings[grouping], `${normalization}.grouping`);
+  }
+  if (from.flag('algorithm.bi_level_gae')) {
     setEstimator(draft, 'bi_level_gae', 'algorithm.bi_level_gae');
     draft.number('advantage.turn_gamma', 'algorithm.high_level_gamma');
-  } else throw unsupported('algorithm.bi_level_gae', 'true', ['False']);
+  } else {
+    from.skip('algorithm.high_level_gamma');
+    setEstimator(draft, own, source);
+  }
+  if (from.flag('agent_proxy.use_turn_scores')) draft.set('advantage.rewards', 'turn', 'agent_proxy.use_turn_scores');
 }
 
 function importIterations(draft: Draft): void {

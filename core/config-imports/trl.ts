@@ -11,6 +11,7 @@ export function importTrl(draft: Draft): void {
   importBatch(draft);
   importAdvantage(draft);
   importLoss(draft);
+  importCorrection(draft);
   importKl(draft);
   importOptimizer(draft);
   for (const key of ['temperature', 'top_p', 'min_p']) draft.number(`rollout.${key}`, key);
@@ -72,12 +73,22 @@ function importBatch(draft: Draft): void {
   config.rollout.slots = Math.min(config.rollout.slots, generated);
 }
 
+/** Estimators by `scale_rewards`. */
+const estimators: Record<string, string> = {
+  ...{ group: 'grpo', true: 'grpo', none: 'dr_grpo', false: 'dr_grpo' },
+  ...{ batch: 'dr_grpo', mean: 'maxrl' },
+};
+
 function importAdvantage(draft: Draft): void {
   const { from, config } = draft;
   const scale = String(from.value('scale_rewards') ?? 'group').toLowerCase();
-  if (['group', 'true'].includes(scale)) draft.set('advantage.estimator', 'grpo', 'scale_rewards');
-  else if (['none', 'false'].includes(scale)) draft.set('advantage.estimator', 'dr_grpo', 'scale_rewards');
-  else throw unsupported('scale_rewards', scale, ['group', 'none']);
+  const estimator = estimators[scale];
+  if (estimator === undefined) throw unsupported('scale_rewards', scale, ['group', 'batch', 'none', 'mean']);
+  draft.set('advantage.estimator', estimator, 'scale_rewards');
+  if (scale === 'batch') {
+    draft.set('reward.normalization', 'mean_std', 'scale_rewards');
+    config.reward.normalize_by = 'batch';
+  }
   config.advantage.whiten = false;
   config.critic.model = 'none';
   config.filter = { ...config.filter, strategy: 'none', keep: 1 };
@@ -129,7 +140,39 @@ function importLoss(draft: Draft): void {
     from.number('epsilon_high') ?? low,
     from.has('epsilon_high') ? 'epsilon_high' : 'epsilon',
   );
-  if (from.has('delta')) draft.missing('delta', 'a dual clip bounds the ratio for negative advantages only.');
+  importDelta(draft);
+}
+
+/** Imports the two-sided clip, which is a dual clip as long as it does not tighten the upper clip. */
+function importDelta(draft: Draft): void {
+  const delta = draft.from.number('delta');
+  if (delta === undefined) return;
+  const least = 1 + draft.config.policy_loss.clip_high;
+  if (delta < least) throw unsupported('delta', String(delta), [`${least} or more`]);
+  draft.set('policy_loss.dual_clip', delta, 'delta');
+}
+
+const corrections: Record<string, [string, string]> = {
+  token_truncate: ['truncate', 'token'],
+  token_mask: ['mask', 'token'],
+  sequence_truncate: ['truncate', 'sequence'],
+  sequence_mask: ['mask', 'sequence'],
+};
+
+/** Imports the correction of vLLM's log-probabilities. It is off by default, since rollout and update agree here. */
+function importCorrection(draft: Draft): void {
+  const { from } = draft;
+  const own = (name: string) => `vllm_importance_sampling_${name}`;
+  const mode = from.text(own('mode')) ?? (from.flag(own('correction')) ? 'sequence_mask' : undefined);
+  if (mode === undefined || from.flag(own('correction')) === false) {
+    for (const name of ['mode', 'cap', 'correction']) from.skip(own(name));
+    return;
+  }
+  const correction = corrections[mode];
+  if (correction === undefined) throw unsupported(own('mode'), mode, Object.keys(corrections));
+  draft.set('correction.weights', correction[0], own('mode'));
+  draft.set('correction.level', correction[1], own('mode'));
+  draft.set('correction.high', from.number(own('cap')) ?? 3, own('cap'));
 }
 
 function importKl(draft: Draft): void {
@@ -137,7 +180,7 @@ function importKl(draft: Draft): void {
   draft.set('kl.coefficient', weight, 'beta');
   Object.assign(draft.config.kl, { estimator: 'k3', placement: 'loss' });
   if (weight > 0) draft.note('mapped', "TRL's KL penalty is k3 in the loss: kl.estimator = k3, kl.placement = loss.");
-  if (draft.from.flag('sync_ref_model')) draft.missing('sync_ref_model', 'the reference policy is constant.');
+  if (draft.from.flag('sync_ref_model')) draft.missing('sync_ref_model');
 }
 
 function importOptimizer(draft: Draft): void {

@@ -2,7 +2,7 @@ import { Failure } from '../contract/failure.ts';
 import { sokoban } from '../environments/sokoban.ts';
 import type { Draft } from './draft.ts';
 import { stepsPerIteration } from './ragen.ts';
-import { estimatorOf, importTraining, importWarmup, setEstimator } from './verl.ts';
+import { estimatorOf, importTraining, importWarmup, setEstimator, unsupported } from './verl.ts';
 
 /** verl-agent's settings: overrides of verl's ppo_trainer.yaml, with the environment under `env`. */
 export function importVerlAgent(draft: Draft): void {
@@ -12,16 +12,9 @@ export function importVerlAgent(draft: Draft): void {
   draft.integer('rollout.group_size', 'env.rollout.n');
   draft.integer('levels.train_seed', 'env.seed');
   draft.integer('evaluation.levels', 'data.val_batch_size');
-  const estimator = estimatorOf(draft);
-  if (estimator === 'grpo' && from.flag('algorithm.norm_adv_by_std_in_grpo') === false)
-    setEstimator(draft, 'dr_grpo', 'algorithm.norm_adv_by_std_in_grpo', 'Without the std, GRPO is Dr. GRPO.');
-  else setEstimator(draft, estimator, 'algorithm.adv_estimator');
+  importEstimator(draft);
   config.filter = { ...config.filter, strategy: 'none', keep: 1 };
-  if (from.flag('algorithm.filter_groups.enable'))
-    draft.missing(
-      'algorithm.filter_groups.enable',
-      'groups are not sampled again until enough have different rewards.',
-    );
+  if (from.flag('algorithm.filter_groups.enable')) draft.missing('algorithm.filter_groups.enable');
   importTraining(draft);
   importPenalty(draft);
   importIterations(draft);
@@ -49,7 +42,7 @@ function importEnvironment(draft: Draft): void {
     if (value !== undefined) own[key] = value;
   }
   const mode = from.text('env.sokoban.mode');
-  if (mode !== undefined && /rgb/.test(mode)) draft.missing('env.sokoban.mode', 'the model sees text, not images.');
+  if (mode !== undefined && /rgb/.test(mode)) draft.missing('env.sokoban.mode');
   const steps = from.integer('env.max_steps') ?? 50;
   config.environments = [
     {
@@ -64,6 +57,32 @@ function importEnvironment(draft: Draft): void {
     `env.env_name = ${name} is the environment sokoban, with one action per turn and ${steps} turns (env.max_steps).`,
   );
   draft.changed('The prompt is ours, because verl-agent has its prompts in code.');
+}
+
+function importEstimator(draft: Draft): void {
+  const { from, config } = draft;
+  const source = 'algorithm.adv_estimator';
+  const estimator = estimatorOf(draft, ['gigpo', 'hgpo']);
+  if (estimator === 'grpo' && from.flag('algorithm.norm_adv_by_std_in_grpo') === false)
+    setEstimator(draft, 'dr_grpo', 'algorithm.norm_adv_by_std_in_grpo', 'Without the std, GRPO is Dr. GRPO.');
+  else setEstimator(draft, estimator, source);
+  if (estimator !== 'gigpo' && estimator !== 'hgpo') return;
+  config.advantage.rewards = 'turn';
+  draft.number('advantage.turn_gamma', 'algorithm.gamma');
+  const mode = from.text(`algorithm.${estimator}.mode`) ?? 'mean_norm';
+  if (mode !== 'mean_norm' && mode !== 'mean_std_norm')
+    throw unsupported(`algorithm.${estimator}.mode`, mode, ['mean_norm', 'mean_std_norm']);
+  draft.set('advantage.scale_by_std', mode === 'mean_std_norm', `algorithm.${estimator}.mode`);
+  if (estimator === 'gigpo') {
+    draft.number('advantage.step_weight', 'algorithm.gigpo.step_advantage_w');
+    draft.changed('An episode counts once in the mean and std of its group. verl-agent counts it once per turn.');
+    return;
+  }
+  draft.integer('advantage.history', 'env.history_length');
+  draft.number('advantage.history_exponent', 'algorithm.hgpo.length_weight_alpha');
+  draft.flag('advantage.episode_term', 'algorithm.hgpo.base_group');
+  const weight = from.text('algorithm.hgpo.weight_type');
+  if (weight !== undefined && weight !== 'length') throw unsupported('algorithm.hgpo.weight_type', weight, ['length']);
 }
 
 function importPenalty(draft: Draft): void {

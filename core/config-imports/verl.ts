@@ -1,5 +1,5 @@
 import { Failure } from '../contract/failure.ts';
-import { type Draft, hasChoice } from './draft.ts';
+import type { Draft } from './draft.ts';
 
 /** Settings of verl that RAGEN and verl-agent share: loss, KL, optimizer, critic, sampling and schedule. */
 
@@ -31,6 +31,7 @@ function importLoss(draft: Draft): void {
   }
   from.skip(`${actor}.clip_ratio`);
   draft.number('policy_loss.dual_clip', `${actor}.clip_ratio_c`);
+  importLossMode(draft);
   const mode = from.text(`${actor}.loss_agg_mode`);
   const micro = ['ppo_micro_batch_size_per_gpu', 'micro_batch_size_per_gpu']
     .map((key) => from.integer(`${actor}.${key}`))
@@ -56,7 +57,17 @@ function importLoss(draft: Draft): void {
   }
   importMiniBatch(draft);
   draft.integer('policy_loss.epochs', `${actor}.ppo_epochs`);
-  if (from.flag(`${actor}.shuffle`)) draft.missing(`${actor}.shuffle`, 'mini-batches are not shuffled.');
+  if (from.flag(`${actor}.shuffle`)) draft.missing(`${actor}.shuffle`);
+}
+
+/** Imports the loss of newer versions of verl. */
+function importLossMode(draft: Draft): void {
+  const source = `${actor}.policy_loss.loss_mode`;
+  const mode = draft.from.text(source);
+  if (mode === undefined || mode === 'vanilla') return;
+  if (mode !== 'gspo') throw unsupported(source, mode, ['vanilla', 'gspo']);
+  draft.set('policy_loss.ratio_level', 'sequence', source);
+  draft.config.policy_loss.dual_clip = 0;
 }
 
 function importMiniBatch(draft: Draft): void {
@@ -76,37 +87,41 @@ function importMiniBatch(draft: Draft): void {
     );
 }
 
-/** Estimators of verl with the same name or another. */
-const estimators: Record<string, string> = { gae: 'gae', grpo: 'grpo', rloo: 'rloo' };
-
 /** Sets the estimator, and the critic that it needs. */
 export function setEstimator(draft: Draft, estimator: string, source: string, why = ''): void {
   draft.set('advantage.estimator', estimator, source, why);
+  const { config, from } = draft;
   const critic = estimator === 'gae' || estimator === 'bi_level_gae';
-  draft.config.advantage.whiten = critic;
-  draft.config.critic.model = critic ? 'full' : 'none';
-  if (critic) {
+  config.advantage.whiten = critic || estimator === 'reinforce_plus_plus';
+  config.critic.model = critic ? 'full' : 'none';
+  if (estimator === 'reinforce_plus_plus') {
+    draft.number('advantage.gamma', 'algorithm.gamma');
+    from.skip('algorithm.lam');
+  } else if (critic) {
     draft.number('advantage.gamma', 'algorithm.gamma');
     draft.number('advantage.lambda', 'algorithm.lam');
     draft.note(
       'mapped',
       'verl whitens GAE advantages and trains a critic: advantage.whiten = true, critic.model = full.',
     );
-    const { gamma, lambda } = draft.config.advantage;
+    const { gamma, lambda } = config.advantage;
     if (gamma < 1 || lambda < 1)
       draft.changed(
         'γ and λ below 1 act on sampled tokens only. verl 1e47e412 also counts the tokens of the environment.',
       );
-  } else for (const key of ['gamma', 'lam']) draft.from.skip(`algorithm.${key}`);
+  } else for (const key of ['gamma', 'lam']) from.skip(`algorithm.${key}`);
 }
 
-/** Returns our name of `algorithm.adv_estimator`. Throws `config_unsupported`. */
-export function estimatorOf(draft: Draft): string {
+/** Estimators of verl that have the same name here. */
+const estimators = ['gae', 'grpo', 'rloo', 'reinforce_plus_plus'];
+
+/** Returns the name of `algorithm.adv_estimator`, one of verl's or `others`. Throws `config_unsupported`. */
+export function estimatorOf(draft: Draft, others: readonly string[] = []): string {
   const source = 'algorithm.adv_estimator';
   const name = draft.from.text(source) ?? 'gae';
-  const estimator = estimators[name] ?? name;
-  if (hasChoice('advantage.estimator', estimator)) return estimator;
-  throw unsupported(source, name, Object.keys(estimators));
+  const all = [...estimators, ...others];
+  if (!all.includes(name)) throw unsupported(source, name, all);
+  return name;
 }
 
 /** Ours, for each KL estimator of verl. */
@@ -145,7 +160,7 @@ function importKl(draft: Draft): void {
   else if (inReward && rewardWeight > 0) {
     use('algorithm.kl_ctrl.kl_coef', 'algorithm.kl_penalty', 'reward', 'algorithm.use_kl_in_reward');
     if (from.text('algorithm.kl_ctrl.type') === 'adaptive')
-      draft.missing('algorithm.kl_ctrl.type', 'the KL coefficient is constant.');
+      for (const key of ['type', 'horizon', 'target_kl']) draft.missing(`algorithm.kl_ctrl.${key}`);
   } else {
     draft.config.kl.coefficient = 0;
     const unused = rewardWeight > 0 ? 'algorithm.kl_ctrl.kl_coef' : lossWeight > 0 ? `${actor}.kl_loss_coef` : null;
@@ -176,7 +191,7 @@ function importOptimizer(draft: Draft): void {
   const style = from.text(`${optim}.warmup_style`);
   if (style === 'constant' || style === 'cosine') draft.set('optimizer.schedule', style, `${optim}.warmup_style`);
   else if (style !== undefined) throw unsupported(`${optim}.warmup_style`, style, ['constant', 'cosine']);
-  if ((from.number(`${optim}.min_lr_ratio`) ?? 0) > 0) draft.missing(`${optim}.min_lr_ratio`, 'schedules decay to 0.');
+  if ((from.number(`${optim}.min_lr_ratio`) ?? 0) > 0) draft.missing(`${optim}.min_lr_ratio`);
 }
 
 /** Sets the warm-up, which verl counts in iterations and we count in optimizer steps. Call it after the mini-batch and the iterations are set. */
@@ -217,10 +232,9 @@ function importCritic(draft: Draft): void {
   ];
   for (const [key, policy, value] of same)
     if (value !== undefined && JSON.stringify(value) !== JSON.stringify(from.value(policy)))
-      draft.missing(`critic.${key}`, `the critic uses the policy's (${policy}).`);
+      draft.missing(`critic.${key}`);
   const model = from.text('critic.model.path');
-  if (model !== undefined && model !== from.value('actor_rollout_ref.model.path'))
-    draft.missing('critic.model.path', 'the critic starts from the weights of the policy.');
+  if (model !== undefined && model !== from.value('actor_rollout_ref.model.path')) draft.missing('critic.model.path');
 }
 
 function importSampling(draft: Draft): void {
@@ -247,8 +261,7 @@ function importSampling(draft: Draft): void {
     ['n', 1],
   ] as const) {
     const value = from.number(`${rollout}.val_kwargs.${key}`);
-    if (value !== undefined && value !== off)
-      draft.missing(`${rollout}.val_kwargs.${key}`, 'evaluations sample once per level, with temperature only.');
+    if (value !== undefined && value !== off) draft.missing(`${rollout}.val_kwargs.${key}`);
   }
 }
 
@@ -263,8 +276,7 @@ function importSchedule(draft: Draft): void {
     if (every > 0) draft.set(target, every, source);
     else draft.set(target, 0, source, `A run always ${what} at its start and its end.`);
   }
-  if (from.flag('trainer.val_before_train') === false)
-    draft.missing('trainer.val_before_train', 'a run always evaluates before training.');
+  if (from.flag('trainer.val_before_train') === false) draft.missing('trainer.val_before_train');
 }
 
 export const unsupported = (source: string, value: string, choices: readonly string[]) =>

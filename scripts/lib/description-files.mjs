@@ -1,4 +1,4 @@
-/** Returns path and content of every file generated from `starpo-trainer schema`. `read` returns a repository file by its path. */
+/** Returns path and content of every generated file: those from `starpo-trainer schema`, and the tables of other trainers' settings. `read` returns a repository file by its path. */
 export function descriptionFiles(schema, read) {
   const { metrics, evaluation_metrics: evaluationMetrics, events, ...config } = schema;
   return {
@@ -20,6 +20,10 @@ export function descriptionFiles(schema, read) {
       read('docs/formats/metrics.md'),
       'metrics',
       metricsTable(metrics, evaluationMetrics),
+    ),
+    'docs/algorithms.md': Object.entries(JSON.parse(read('core/config-imports/counterparts.json'))).reduce(
+      (page, [trainer, settings]) => withTable(page, trainer, counterpartsTable(settings)),
+      read('docs/algorithms.md'),
     ),
     'docs/formats/journal.md': withTable(read('docs/formats/journal.md'), 'events', eventsTable(events)),
     'docs/formats/examples/run.json': upToDate(
@@ -102,6 +106,17 @@ function keysTable(fields) {
     (field) => `| \`${field.path}\` | ${field.type} | ${cell(range(field))} | ${cell(field.meaning)} |\n`,
   );
   return `| path | type | range | meaning |\n|---|---|---|---|\n${rows.join('')}`;
+}
+
+/** Returns the table of another trainer's settings. */
+function counterpartsTable(settings) {
+  const last = (path) => path.split('.').at(-1);
+  const rows = settings.map(({ setting, here = [], note, why }) => {
+    const isSame = here.length === 1 && last(here[0]) === last(setting);
+    const relation = why ? `not here: ${why}` : (note ?? (isSame ? 'same' : 'other name'));
+    return `| \`${setting}\` | ${here.map((path) => `\`${path}\``).join(', ')} | ${cell(relation)} |\n`;
+  });
+  return `| setting | here | relation |\n|---|---|---|\n${rows.join('')}`;
 }
 
 /** Without meanings: the page explains them. */
