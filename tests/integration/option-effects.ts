@@ -109,6 +109,7 @@ export const effects: Record<string, Effect> = {
   'reward.step_cost': { output: 'rollout/reward_mean' },
   'reward.success_bonus': { output: 'rollout/reward_mean' },
   'reward.length_cost': { output: 'rollout/reward_mean' },
+  'reward.length_buffer': { output: 'rollout/reward_mean', with: { 'reward.length_cost': 1 }, value: 80 },
   'reward.grounding_weight': { output: 'rollout/reward_mean' },
   'reward.faithfulness_weight': { output: 'rollout/reward_mean' },
   'reward.normalization': { output: 'advantages', base: 'critic', with: { 'advantage.whiten': false } },
@@ -116,6 +117,11 @@ export const effects: Record<string, Effect> = {
     output: 'advantages',
     base: 'mixed',
     with: { ...offPolicy, 'advantage.estimator': 'reinforce_plus_plus', 'reward.normalization': 'mean' },
+  },
+  'reward.normalize_terms': {
+    output: 'advantages',
+    base: 'critic',
+    with: { 'advantage.whiten': false, 'reward.normalization': 'mean_std' },
   },
   'filter.strategy': {
     output: 'kept',
@@ -136,6 +142,7 @@ export const effects: Record<string, Effect> = {
   'advantage.gamma': { output: 'advantages', base: 'critic' },
   'advantage.lambda': { output: 'advantages', base: 'critic' },
   'advantage.whiten': { output: 'advantages' },
+  'advantage.whiten_over': { output: 'advantages', with: { 'advantage.whiten': true } },
   'advantage.rewards': { output: 'advantages', base: 'turnCritic' },
   'advantage.turn_gamma': { output: 'advantages', base: 'turnCritic' },
   'advantage.scale_by_std': { output: 'advantages', base: 'gigpo' },
