@@ -13,7 +13,11 @@ interface Group {
 const groups: readonly Group[] = [
   { name: 'reward_std', measure: ['reward_std_falls'], others: ['groups_fail'] },
   { name: 'entropy', measure: ['entropy_falls'], others: ['entropy_rises', 'entropy_rebounds', 'actions_scatter'] },
-  { name: 'gradient', measure: ['gradient_spikes'], others: ['gradient_grows', 'updates_clip', 'not_finite'] },
+  {
+    name: 'gradient',
+    measure: ['gradient_spikes'],
+    others: ['gradient_grows', 'updates_clip', 'lost_at_once', 'not_finite'],
+  },
   {
     name: 'diversity',
     measure: ['template_share_rises', 'reasoning_similar', 'reasoning_ignores_state', 'actions_ignore_state'],

@@ -153,7 +153,8 @@ function paperEvidenceOf(active: readonly ActiveSignal[], { trend }: Outcome, th
   for (const { detector, lasting } of active) {
     if (detector.later) continue;
     const weight = trend > thresholds.learning && detector.regime === 'template' ? 0.5 : 1;
-    const counted = weight * (detector.stage === 'early' && lasting >= persists ? 1 : 0.5);
+    const isEnough = detector.decisive || (detector.stage === 'early' && lasting >= persists);
+    const counted = weight * (isEnough ? 1 : 0.5);
     byFamily.set(detector.family, Math.max(counted, byFamily.get(detector.family) ?? 0));
   }
   return [...byFamily.values()].reduce((total, value) => total + value, 0);

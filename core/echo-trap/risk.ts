@@ -3,7 +3,7 @@ import type { Thresholds } from './thresholds.ts';
 
 /**
  * The risk score: the sum over signals of weight times strength, the distance from baseline toward threshold. 1 or more triggers a
- * warning. The weights come from a logistic regression on labeled runs (fit.ts).
+ * warning. The weights come from a logistic regression on labeled runs (fit.ts). A decisive signal adds 1 while it is on.
  */
 
 /** Indices of the {@link detectors} with a weight. */
@@ -32,6 +32,7 @@ export const hasRisk = (latches: readonly Latch[]) =>
 export function contributionsOf(latches: readonly Latch[], { weights }: Thresholds): number[] {
   const contributions = detectors.map(() => 0);
   if (!hasRisk(latches)) return contributions;
+  for (const [i, { decisive }] of detectors.entries()) if (decisive && latches[i]!.on) contributions[i] = warnRisk;
   for (const [at, strength] of strengthsOf(latches).entries()) {
     const i = weighted[at]!;
     contributions[i] = strength * weights[detectors[i]!.name]!;

@@ -24,6 +24,7 @@ export const detectors: readonly Detector[] = [
   policy.responsesGrow,
   policy.stepsLong,
   policy.updatesClip,
+  policy.lostAtOnce,
   policy.gradientGrows,
   policy.gradientSpikes,
   policy.notFinite,

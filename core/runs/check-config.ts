@@ -1,5 +1,7 @@
 import type { ConfigCheck, ConfigProblem } from '../contract/contract.ts';
 import { asFailure, type Failure } from '../contract/failure.ts';
+import { shortValue } from '../contract/run-names.ts';
+import { knownCollapses } from '../echo-trap/known-runs.ts';
 import type { TimeEstimates } from '../estimates/time.ts';
 import { inTitles, titleOf } from '../presets/form.ts';
 import { risingRate } from '../run-config/learning-rate.ts';
@@ -53,7 +55,11 @@ export async function checkConfig(
     const startProblem = await findStartProblem({ home, resources, trainer }, valid, origin, names);
     return {
       problems: startProblem ? [startProblem] : [],
-      warnings: [...warnings.map(names.within), ...rateWarnings(original, valid, names)],
+      warnings: [
+        ...warnings.map(names.within),
+        ...rateWarnings(original, valid, names),
+        ...collapseWarnings(valid, names),
+      ],
       idle: idle.map(({ path, reason }) => ({ path: dotted(path), reason: names.within(reason) })),
       time: times.estimator()(valid),
     };
@@ -96,6 +102,18 @@ function rateWarnings(original: RunConfig, config: RunConfig, names: SettingName
   const rate = (value: number) => String(Number(value.toPrecision(2)));
   return [
     `The learning rate would rise from ${rate(before)} to ${rate(now)} at iteration ${iteration}, since ${names.of('optimizer.schedule')} spans ${config.iterations} iterations. Use a lower ${names.of('optimizer.learning_rate')} or a constant schedule.`,
+  ];
+}
+
+/** Warns if recorded runs collapsed at this step size or a lower one. */
+function collapseWarnings(config: RunConfig, names: SettingNames): string[] {
+  const known = knownCollapses(config);
+  if (!known) return [];
+  const { optimizer, policy_loss } = config;
+  const factors = `${names.of('optimizer.learning_rate')} × ${names.of('policy_loss.epochs')}`;
+  const own = shortValue(optimizer.learning_rate * policy_loss.epochs);
+  return [
+    `${known.collapsed} of ${known.runs} recorded runs of this model and environment collapsed at a step size (${factors}) of ${shortValue(known.step)}. This run's is ${own}. A lower learning rate is safer.`,
   ];
 }
 

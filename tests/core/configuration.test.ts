@@ -212,6 +212,11 @@ describe('configurations', { timeout: 60_000 }, () => {
     const check = async (set: Settings) =>
       (await api['configs.check']({ run: runId, checkpoint: 4, keepOptimizer: false, set, titles: true })).warnings;
     expect(await check({ iterations: 8 })).toEqual([]);
+    // Recorded runs collapsed at this rate.
+    const risky = { preset: 'starter-frozen-lake-grpo', set: { 'optimizer.learning_rate': 7e-4 } };
+    expect((await api['configs.check']({ ...risky, titles: true })).warnings).toEqual([
+      "3 of 5 recorded runs of this model and environment collapsed at a step size (Learning rate × Epochs) of 7e-4. This run's is 7e-4. A lower learning rate is safer.",
+    ]);
     // A schedule that only lowers the rate needs no warning.
     expect(await check({ iterations: 8, 'optimizer.schedule': 'linear' })).toEqual([]);
     const decays = { ...small, 'optimizer.schedule': 'linear' };

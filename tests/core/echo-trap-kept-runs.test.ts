@@ -5,11 +5,14 @@ import type { EchoTrap, TrapState } from '../../core/contract/echo-trap.ts';
 import { metricTitle } from '../../core/contract/metric-titles.ts';
 import { quadrantOf } from '../../core/contract/regime-map.ts';
 import { stateOfAlert } from '../../core/contract/trap-words.ts';
+import knownRuns from '../../core/echo-trap/known-runs.json' with { type: 'json' };
+import { countKnownRuns, knownCollapses } from '../../core/echo-trap/known-runs.ts';
 import { readLabeledRun } from '../../core/echo-trap/labeled-runs.ts';
 import { isAlarm, isCalm, losesVariety } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { detectors } from '../../core/echo-trap/signals.ts';
 import { evidenceFor } from '../../core/echo-trap/words.ts';
+import { presets } from '../../core/presets/presets.ts';
 import { root } from '../../scripts/lib/process.mjs';
 
 /** Properties of the monitor's result on the recorded runs that its thresholds were chosen on. The held-out runs are only for benchmarks. */
@@ -96,23 +99,51 @@ describe('the monitor on recorded runs', () => {
     expect(found).toEqual([]);
   }, 60_000);
 
-  test('runs that collapse at once are in alarm by their sixth iteration', () => {
+  test('a configuration whose step size collapsed recorded runs is known before the start', () => {
+    expect(knownRuns).toEqual(countKnownRuns(runs));
+    const collapsesOf = (preset: string, rate: number, epochs = 1, model = 'starter') => {
+      const { config } = presets.find(({ id }) => id === preset)!;
+      const known = knownCollapses({
+        ...config,
+        start: { ...config.start, model },
+        optimizer: { ...config.optimizer, learning_rate: rate },
+        policy_loss: { ...config.policy_loss, epochs },
+      });
+      return known && [known.collapsed, known.runs, known.step];
+    };
+    const lake = 'starter-frozen-lake-grpo';
+    expect(collapsesOf(lake, 5e-4)).toEqual([8, 41, 5e-4]);
+    expect(collapsesOf(lake, 5e-4, 2)).toEqual([5, 11, 1e-3]);
+    // No recorded run collapsed at a clearly lower step size.
+    expect(collapsesOf(lake, 3e-4)).toBeNull();
+    // A step size above all recorded ones is compared with the nearest.
+    expect(collapsesOf(lake, 1e-2)).toEqual([2, 4, 1.6e-3]);
+    expect(collapsesOf('starter-sokoban-grpo', 1e-2)).toEqual([5, 9, 3e-4]);
+    // Nothing is known of other models.
+    expect(collapsesOf(lake, 5e-4, 1, 'Qwen/Qwen2.5-0.5B')).toBeNull();
+    for (const { id, config } of presets) if (!id.includes('trap')) expect(knownCollapses(config), id).toBeNull();
+  });
+
+  test('runs that collapse at once, and no others, are named at their second iteration', () => {
     const lostAtOnce = runs.filter(
       ({ points, collapsed }) => collapsed !== null && collapsed - points[0]!.iteration < 4,
     );
-    const alarmed = lostAtOnce.map(({ name, config, points }) => {
-      const monitor = new Monitor(config);
-      monitor.addAll(points);
-      return [
-        name,
-        monitor.alarms[0]! - points.find(({ metrics }) => 'rollout/success_rate' in metrics)!.iteration + 1,
-      ];
-    });
-    expect(alarmed).toEqual([
-      ['bandit-ppo-1e-3-seed-1', 5],
-      ['bandit-ppo-1e-3-seed-2', 5],
-      ['fork-kl-seed-2', 6],
-      ['fork-unchanged-seed-2', 5],
+    expect(lostAtOnce.map(({ name }) => name)).toEqual([
+      'bandit-ppo-1e-3-seed-1',
+      'bandit-ppo-1e-3-seed-2',
+      'fork-kl-seed-2',
+      'fork-unchanged-seed-2',
     ]);
+    const named = runs.flatMap(({ name, config, points }) => {
+      const monitor = new Monitor(config);
+      const first = points.find(({ metrics }) => 'rollout/success_rate' in metrics)!.iteration;
+      monitor.addAll(points.filter(({ iteration }) => iteration < first + 5));
+      const since = monitor.view()!.signals.find((signal) => signal.name === 'lost_at_once')!.since;
+      return since === null ? [] : [[name, since - first + 1, monitor.alarms[0]! - first + 1]];
+    });
+    // The fifth collapses twelve iterations after its start.
+    expect(named).toEqual(
+      [...lostAtOnce.map(({ name }) => name), 'fork-entropy-bonus-seed-2'].sort().map((name) => [name, 2, 2]),
+    );
   });
 });

@@ -11,7 +11,7 @@ import {
   threshold,
   type View,
 } from '../detector.ts';
-import { median, type Watched } from '../track.ts';
+import { mean, median, type Watched } from '../track.ts';
 
 /** Detectors on entropy, gradients and response format. */
 
@@ -151,6 +151,48 @@ export const updatesClip = detector({
     const value = smooth(view, series, 2 * view.parameters.window);
     if (Number.isNaN(value)) return null;
     return high(view, series, value, 0, own.clipped);
+  },
+});
+
+/** Updates after the start in which a run can be lost at once. */
+const firstUpdates = 5;
+const observed: readonly Watched[] = ['actor/approximate_kl', 'rollout/success_rate', 'rollout/format_valid_rate'];
+/** Success below this fraction of its first value, or format below it by this much, has dropped. */
+const dropped = { success: 0.75, format: 0.05 };
+
+/**
+ * The learning rate is too high by several times. An update counts if it changed the policy more than in any tuning run that kept its success. It needs a second family
+ * of evidence: success or format has dropped.
+ */
+export const lostAtOnce = detector({
+  name: 'lost_at_once',
+  title: 'First updates too large',
+  meaning:
+    'One of the first updates changed the policy more than in any test run that kept its success, and success or format has dropped. The learning rate is too high.',
+  regime: 'chaos',
+  family: 'gradient',
+  decisive: true,
+  thresholds: { first_kl: threshold(0.33, 0.01, 100), ...damageDuration },
+  onAfter: () => 1,
+  offAfter: ({ gradient_memory }) => gradient_memory,
+  read({ track, index }, memory, own) {
+    const series = 'actor/approximate_kl';
+    const kl = track.at(series, index);
+    // Missing if the filter kept no group, or the critic warms up.
+    if (Number.isNaN(kl)) return null;
+    const seen = (name: Watched) => (memory[name] ?? []) as number[];
+    const isFirst = seen(series).length < firstUpdates;
+    for (const name of isFirst ? observed : [])
+      if (!Number.isNaN(track.at(name, index))) memory[name] = [...seen(name), track.at(name, index)];
+    const change = (name: Watched) => {
+      const [first = Number.NaN, ...later] = seen(name);
+      return { first, later: mean(later) };
+    };
+    const [success, format] = [change('rollout/success_rate'), change('rollout/format_valid_rate')];
+    const hasDropped = success.later < dropped.success * success.first || format.later < format.first - dropped.format;
+    const value = Math.max(...seen(series));
+    const hot = isFirst && value > own.first_kl && hasDropped;
+    return { series, value, baseline: 0, threshold: own.first_kl, worse: 'above', hot, cool: !hot };
   },
 });
 
