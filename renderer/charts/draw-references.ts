@@ -22,34 +22,82 @@ export const drawReferences: Draw = (plot, references, log, color) => {
   ctx.restore();
 };
 
-/** Draws the labels of the references on a background, so that they are readable on the run's lines. */
+/** A rectangle of canvas pixels. */
+interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+/**
+ * Draws the label of each reference at its line: at the right edge, or further left or below the line if data or another reference is there.
+ * A background keeps a label readable where every place is taken.
+ */
 export const drawReferenceLabels: Draw = (plot, references, log, color) => {
   const { ctx, bbox } = plot;
   const scale = uPlot.pxRatio;
+  const height = 16 * scale;
   ctx.save();
   ctx.font = `${12 * scale}px system-ui, sans-serif`;
   ctx.textAlign = 'right';
-  // A label that would overlap another label moves to its left.
-  let before = { y: Number.NEGATIVE_INFINITY, left: 0 };
-  for (const { value, label } of references) {
-    if (log && value <= 0) continue;
-    const y = heightOf(plot, value, log);
-    const below = y - bbox.top < 18 * scale;
-    ctx.textBaseline = below ? 'top' : 'bottom';
-    const edge = bbox.left + bbox.width - 4 * scale;
-    const right = Math.abs(y - before.y) < 16 * scale ? before.left - 14 * scale : edge;
-    const at = y + (below ? 3 : -2) * scale;
-    const { width } = ctx.measureText(label);
+  ctx.textBaseline = 'middle';
+  const taken: Box[] = [];
+  const lines = references
+    .filter(({ value }) => !log || value > 0)
+    .map(({ value, label }) => ({ label, y: heightOf(plot, value, log) }));
+  for (const { label, y } of lines) {
+    const width = ctx.measureText(label).width + 6 * scale;
+    const tops = [y - height, y + scale].filter((top) => top >= bbox.top && top + height <= bbox.top + bbox.height);
+    const edge = bbox.left + bbox.width - scale;
+    const places = [0, 0.2, 0.4, 0.6, 0.8, 1]
+      .map((share) => edge - share * (bbox.width - width - 2 * scale))
+      .flatMap((right) => tops.map((top): Box => ({ left: right - width, right, top, bottom: top + height })));
+    const others = lines.filter((line) => line.y !== y);
+    const isFree = (box: Box) =>
+      !others.some((line) => line.y >= box.top && line.y <= box.bottom) &&
+      !taken.some((other) => overlaps(box, other)) &&
+      !crossesData(plot, box);
+    const box = places.find(isFree) ?? places[0];
+    if (!box) continue;
+    taken.push(box);
     ctx.globalAlpha = 0.8;
     ctx.fillStyle = color('panel');
-    ctx.fillRect(right - width - 3 * scale, below ? at : at - 14 * scale, width + 6 * scale, 14 * scale);
+    ctx.fillRect(box.left, box.top, width, height);
     ctx.globalAlpha = 1;
     ctx.fillStyle = color('text-faint');
-    ctx.fillText(label, right, at);
-    before = { y, left: right - width };
+    ctx.fillText(label, box.right - 3 * scale, box.top + height / 2);
   }
   ctx.restore();
 };
+
+const overlaps = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+/** True if a line of the chart may pass through the box: the heights of its points there, and of one on each side, reach it. */
+function crossesData(plot: uPlot, { left, right, top, bottom }: Box): boolean {
+  const [positions, ...lines] = plot.data;
+  const indexAt = (x: number) => plot.valToIdx(plot.posToVal(x, 'x', true));
+  const [start, end] = [indexAt(left) - 1, indexAt(right) + 1];
+  return lines.some((values) => {
+    const heightAt = (index: number) => (isNumber(values[index]) ? plot.valToPos(values[index], 'y', true) : null);
+    // Gaps are drawn as lines between the points on both sides.
+    let first = Math.max(0, start);
+    while (first > 0 && heightAt(first) === null) first -= 1;
+    let last = Math.min(positions.length - 1, end);
+    while (last < positions.length - 1 && heightAt(last) === null) last += 1;
+    let lowest = Number.NEGATIVE_INFINITY;
+    let highest = Number.POSITIVE_INFINITY;
+    for (let index = first; index <= last; index += 1) {
+      const y = heightAt(index);
+      if (y === null) continue;
+      lowest = Math.max(lowest, y);
+      highest = Math.min(highest, y);
+    }
+    return highest < bottom && lowest > top;
+  });
+}
+
+const isNumber = (value: number | null | undefined): value is number => typeof value === 'number';
 
 const heightOf = (plot: uPlot, value: number, log: boolean) =>
   plot.valToPos(log ? Math.log10(value) : value, 'y', true);

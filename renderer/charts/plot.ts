@@ -43,6 +43,7 @@ export interface Plot {
 }
 
 const axisSize = 50;
+const axisGap = 6;
 
 export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
   const { spec, traces, axis } = options;
@@ -254,13 +255,22 @@ const positionAxis = (color: (name: string) => string, kind: AxisKind): uPlot.Ax
 
 const valueAxis = (color: (name: string) => string, spec: ChartSpec, isLog: () => boolean): uPlot.Axis => ({
   ...commonAxis(color),
-  // Equal for all charts, so that they align.
-  size: axisSize,
-  gap: 6,
+  // Equal for all charts, so that they align, except if a text needs more space.
+  size: (self, texts) => Math.max(axisSize, axisGap + widestOf(self, texts ?? [])),
+  gap: axisGap,
   splits: (self, _axis, low, high) =>
     valueTicks(low, high, Math.min(10, self.bbox.height / uPlot.pxRatio / 26), isLog()),
   values: (_self, splits) => tickTexts(spec, splits, isLog()),
 });
+
+/** Returns the width of the longest text in CSS pixels, rounded up. */
+function widestOf({ ctx }: uPlot, texts: readonly string[]): number {
+  ctx.save();
+  ctx.font = font;
+  const widths = texts.map((text) => ctx.measureText(text).width);
+  ctx.restore();
+  return Math.ceil(Math.max(0, ...widths));
+}
 
 /** Adds an opacity to a color of the form `#rrggbb`. */
 function translucent(color: string, opacity: number): string {

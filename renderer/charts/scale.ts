@@ -100,15 +100,22 @@ export function positionTicks(kind: AxisKind, low: number, high: number, count: 
 export function tickTexts(spec: Pick<ChartSpec, 'format' | 'tick'>, values: readonly number[], log: boolean): string[] {
   const texts = values.map((value) => tickText(spec, value, log));
   if (new Set(texts).size === texts.length) return texts;
-  return values.map((value, index) => {
-    const shownValue = log ? 10 ** value : value;
-    const text = texts[index]!;
-    if (text.endsWith(' %')) return `${exact(shownValue * 100)} %`;
-    return /[a-z]/i.test(text.replace('e', '')) ? text : exact(shownValue);
-  });
+  const shown = log ? values.map((value) => 10 ** value) : values;
+  if (texts.every((text) => text.endsWith(' %')))
+    return exact(shown.map((value) => 100 * value)).map((text) => `${text} %`);
+  return texts.some((text) => /[a-z]/i.test(text.replace('e', ''))) ? texts : exact(shown);
 }
 
-const exact = (value: number) => String(Number(value.toPrecision(4))).replace('-', '−');
+/** Formats values with as few digits as distinguish them, at least four. */
+function exact(values: readonly number[]): string[] {
+  const withDigits = (digits: number) =>
+    values.map((value) => String(Number(value.toPrecision(digits))).replace('-', '−'));
+  for (let digits = 4; digits < 12; digits++) {
+    const texts = withDigits(digits);
+    if (new Set(texts).size === texts.length) return texts;
+  }
+  return withDigits(12);
+}
 
 /** Formats a tick. Shares are whole percents if the ticks are far enough apart. */
 export function tickText(spec: Pick<ChartSpec, 'format' | 'tick'>, value: number, log: boolean): string {

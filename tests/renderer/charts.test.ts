@@ -1,11 +1,13 @@
 import { parse } from 'csv-parse/sync';
-import { describe, expect, test } from 'vitest';
+import type uPlot from 'uplot';
+import { describe, expect, test, vi } from 'vitest';
 import { metricFacts } from '../../core/facts/metric-facts.ts';
 import { metricNames } from '../../core/run-directory/metrics.ts';
 import { byIteration, positionsOn, shapeOf } from '../../renderer/charts/axes.ts';
 import { type ChartSpec, chartSpecs } from '../../renderer/charts/chart-specs.ts';
 import { clockTick, clockTicks } from '../../renderer/charts/clock.ts';
 import { isConstant } from '../../renderer/charts/constant.ts';
+import { drawReferenceLabels } from '../../renderer/charts/draw-references.ts';
 import { cell, toCsv } from '../../renderer/charts/export-chart.ts';
 import { GroupSeries } from '../../renderer/charts/group-series.ts';
 import { columnsOf, columnsOfAll, layOut } from '../../renderer/charts/layout.ts';
@@ -22,6 +24,8 @@ import type { Trace } from '../../renderer/charts/traces.ts';
 import { searchFor } from '../../renderer/charts/use-search.ts';
 import { differences, groupBy, groupingChoices } from '../../renderer/run-table/differences.ts';
 import { leavesOf } from '../../renderer/run-table/settings.ts';
+
+vi.mock('uplot', () => import('./uplot.ts'));
 
 function source(metrics: Record<string, [iteration: number, value: number][]>): RunSeries {
   const series = new RunSeries();
@@ -180,6 +184,7 @@ describe('the y-axis range', () => {
     const share = { format: (value: number) => `${(value * 100).toFixed(1)} %` };
     expect(tickTexts(share, [0, 0.0002, 0.0004], false)).toEqual(['0 %', '0.02 %', '0.04 %']);
     expect(tickTexts(share, [0, 0.5], false)).toEqual(['0 %', '50 %']);
+    expect(tickTexts(share, [0.4, 0.400001, 0.400002], false)).toEqual(['40 %', '40.0001 %', '40.0002 %']);
   });
 
   test('durations have short ticks, which the axis has space for', () => {
@@ -355,6 +360,42 @@ test('success has references for the untrained policy, random actions and the op
   expect(labels({ ...lake, config: { size: 6, p: 0.8 } })).toEqual(['untrained 37.1 %']);
   expect(labels(lake, { ...lake, label: 'other' })).toEqual([]);
   expect(successReferences(null, run)).toEqual([]);
+});
+
+test('labels of references avoid the lines of the chart and each other', () => {
+  const drawn: { label: string; right: number; top: number }[] = [];
+  /** Labels are 100 pixels wide on a chart of 1000 x 100. */
+  const draw = (values: (number | null)[], references: { value: number; label: string }[]) => {
+    drawn.length = 0;
+    const ctx = {
+      save() {},
+      restore() {},
+      fillRect() {},
+      measureText: () => ({ width: 94 }),
+      fillText: (label: string, right: number, middle: number) => drawn.push({ label, right, top: middle - 8 }),
+    };
+    const plot = {
+      ctx,
+      bbox: { left: 0, top: 0, width: 1000, height: 100 },
+      data: [values.map((_, index) => index), values],
+      valToPos: (value: number) => 100 - value,
+      posToVal: (x: number) => (x / 1000) * (values.length - 1),
+      valToIdx: Math.round,
+    } as unknown as uPlot;
+    drawReferenceLabels(plot, references, false, () => '#102030');
+  };
+  const random = { value: 40, label: 'random 40 %' };
+  draw([10, 10, 10, 10, 10], [random]);
+  expect(drawn).toEqual([{ label: 'random 40 %', right: 996, top: 44 }]);
+  // A line ends above the reference, where the label would be: the label moves below its line.
+  draw([90, 50, 50, 50, 50], [random]);
+  expect(drawn).toEqual([{ label: 'random 40 %', right: 996, top: 61 }]);
+  // The line crosses the reference near the right edge; gaps are drawn as lines.
+  draw([10, 10, 10, 10, 10, 10, 10, 10, null, 90], [random]);
+  expect(drawn[0]!.right).toBeLessThan(800);
+  // Close references have their labels on different sides, in their order.
+  draw([10, 10, 10, 10, 10], [random, { value: 41, label: 'untrained 41 %' }]);
+  expect(drawn.map(({ top }) => top)).toEqual([61, 43]);
 });
 
 test('every metric of the trainer has one chart with a title', () => {
