@@ -31,8 +31,8 @@ interface Box {
 }
 
 /**
- * Draws the label of each reference at its line: at the right edge, or further left or below the line if data or another reference is there.
- * A background keeps a label readable where every place is taken.
+ * Draws the label of each reference at its line: at the right edge, or further left or below the line if it hides less there. A background
+ * keeps it readable.
  */
 export const drawReferenceLabels: Draw = (plot, references, log, color) => {
   const { ctx, bbox } = plot;
@@ -53,12 +53,17 @@ export const drawReferenceLabels: Draw = (plot, references, log, color) => {
     const places = [0, 0.2, 0.4, 0.6, 0.8, 1]
       .map((share) => edge - share * (bbox.width - width - 2 * scale))
       .flatMap((right) => tops.map((top): Box => ({ left: right - width, right, top, bottom: top + height })));
-    const others = lines.filter((line) => line.y !== y);
-    const isFree = (box: Box) =>
-      !others.some((line) => line.y >= box.top && line.y <= box.bottom) &&
-      !taken.some((other) => overlaps(box, other)) &&
-      !crossesData(plot, box);
-    const box = places.find(isFree) ?? places[0];
+    const hidden = (box: Box) =>
+      lines.filter((line) => line.y !== y && line.y >= box.top && line.y <= box.bottom).length +
+      taken.filter((other) => overlaps(box, other)).length +
+      crossingLines(plot, box);
+    let box = places[0];
+    let least = Number.POSITIVE_INFINITY;
+    for (const place of places) {
+      const count = hidden(place);
+      if (count < least) [box, least] = [place, count];
+      if (count === 0) break;
+    }
     if (!box) continue;
     taken.push(box);
     ctx.globalAlpha = 0.8;
@@ -73,12 +78,12 @@ export const drawReferenceLabels: Draw = (plot, references, log, color) => {
 
 const overlaps = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-/** True if a line of the chart may pass through the box: the heights of its points there, and of one on each side, reach it. */
-function crossesData(plot: uPlot, { left, right, top, bottom }: Box): boolean {
+/** Counts the chart's lines that may pass through the box: the heights of their points there, and of one on each side, reach it. */
+function crossingLines(plot: uPlot, { left, right, top, bottom }: Box): number {
   const [positions, ...lines] = plot.data;
   const indexAt = (x: number) => plot.valToIdx(plot.posToVal(x, 'x', true));
   const [start, end] = [indexAt(left) - 1, indexAt(right) + 1];
-  return lines.some((values) => {
+  return lines.filter((values) => {
     const heightAt = (index: number) => (isNumber(values[index]) ? plot.valToPos(values[index], 'y', true) : null);
     // Gaps are drawn as lines between the points on both sides.
     let first = Math.max(0, start);
@@ -94,7 +99,7 @@ function crossesData(plot: uPlot, { left, right, top, bottom }: Box): boolean {
       highest = Math.min(highest, y);
     }
     return highest < bottom && lowest > top;
-  });
+  }).length;
 }
 
 const isNumber = (value: number | null | undefined): value is number => typeof value === 'number';
