@@ -26,13 +26,15 @@ interface RowProps {
   onToggle: () => void;
 }
 
+const counted = (count: number, what: string) => `${count} ${count === 1 ? what : `${what}s`}`;
+
 /** Shows what was recognized of a run: its kind, its metrics and what was skipped. */
 export function ImportableRow({ run, isChosen, onToggle }: RowProps) {
   const { file, kind, from, name, steps, mapped, mappedCount, unmapped, unmappedCount, remarks, problem } = run;
   const facts = [
     kindTitles[kind],
     ...(from === null ? [] : [sourceTitles[from]]),
-    ...(kind === 'bundle' || problem ? [] : [`${steps} steps`, `${mappedCount + unmappedCount} metrics`]),
+    ...(kind === 'bundle' || problem ? [] : [counted(steps, 'step'), counted(mappedCount + unmappedCount, 'metric')]),
   ];
   return (
     <li className={styles.run}>
