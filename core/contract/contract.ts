@@ -225,10 +225,18 @@ export const procedures = {
     }),
     output: alertAction,
   },
-  /** Lists queued runs, next first. `problem` is what blocks the queue; `working` is whether this host starts queued runs. */
+  /**
+   * Lists queued runs, next first. `problem` is what blocks the queue; `working` is whether this host starts queued runs. `reasons` states why runs
+   * wait, by run.
+   */
   'queue.list': {
     input: empty,
-    output: z.object({ runs: z.array(runId), problem: apiError.nullable(), working: z.boolean() }),
+    output: z.object({
+      runs: z.array(runId),
+      problem: apiError.nullable(),
+      working: z.boolean(),
+      reasons: z.record(runId, z.string()),
+    }),
   },
   /** Adds a run to the end of the queue; a queued run keeps its position. */
   'queue.add': { changes, input: z.object({ runId }), output: z.object({ position: z.number().int() }) },
@@ -401,7 +409,7 @@ export const notices = {
   evaluation: z.object({ runId, evaluation }),
   /** The episodes were deleted, since the run keeps only those of the newest iterations. */
   rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),
-  /** The problem that blocks the queue changed. Queue positions are published in `run` notices. */
+  /** The problem that blocks the queue, or the reason why a run waits, changed. Queue positions are published in `run` notices. */
   queue: z.object({ problem: apiError.nullable() }),
   /** A sweep was created, or one of its runs started, progressed or ended; null if the sweep was deleted. */
   study: z.object({ studyId, summary: studySummary.nullable() }),

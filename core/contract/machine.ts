@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { madeExport } from './exports.ts';
+import { apiError, runId } from './runs.ts';
 
 const gpuSample = z.object({
   /** Utilization, 0 to 1. Like the others, null if the driver does not report it. */
@@ -28,11 +29,26 @@ export const machine = z.object({
   memoryBytes: z.number(),
   /** Size of the data folder's disk. */
   diskBytes: z.number(),
-  gpus: z.array(z.object({ name: z.string(), memoryBytes: z.number().nullable() })),
+  gpus: z.array(z.object({ name: z.string(), uuid: z.string().nullable(), memoryBytes: z.number().nullable() })),
   system: z.string().describe('operating system'),
   node: z.string().describe('Node.js version of the server'),
 });
 export type Machine = z.infer<typeof machine>;
+
+/** A device on which queued runs train. */
+export const pooledDevice = z.object({
+  /** `cpu`, `cuda:0`, ... */
+  id: z.string(),
+  uuid: z.string().nullish(),
+  name: z.string(),
+  memoryBytes: z.number().nullable(),
+  freeBytes: z.number().nullable(),
+  /** Why no run is started on it; null if it is usable. */
+  problem: apiError.nullable(),
+  /** The run during which it failed, and when (ms since the epoch); null unless it was set aside. */
+  aside: z.object({ run: runId, time: z.number() }).nullable(),
+});
+export type PooledDevice = z.infer<typeof pooledDevice>;
 
 /** Result of checking one requirement of the app. */
 export const finding = z.object({
@@ -53,10 +69,19 @@ export const machineProcedures = {
     input: z.object({}),
     output: z.object({ machine, interval: z.number(), samples: z.array(machineSample) }),
   },
+  /** Lists the devices of the queue. `share`: whether runs may share a GPU if their memory fits. */
+  'devices.list': { input: z.object({}), output: z.object({ devices: z.array(pooledDevice), share: z.boolean() }) },
+  /** Returns a device that was set aside to the queue, by its id or UUID. Throws `device_not_set_aside`. */
+  'devices.restore': { changes: true, input: z.object({ device: z.string().max(64) }), output: z.object({}) },
+  'devices.share': { changes: true, input: z.object({ share: z.boolean() }), output: z.object({}) },
   /** Checks the requirements, like `starpo doctor`. */
   'machine.findings': { input: z.object({}), output: z.array(finding) },
   /** Exports a zip for bug reports: versions, findings, run states and ends of logs, without tokens, weights and episodes. See `exports.make`. */
   'machine.diagnostics': { input: z.object({}), output: madeExport },
 } as const;
 
-export const machineNotices = { machine: machineSample } as const;
+export const machineNotices = {
+  machine: machineSample,
+  /** A device was set aside or returned to the queue, or `share` changed. */
+  devices: z.object({}),
+} as const;

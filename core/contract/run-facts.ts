@@ -3,6 +3,27 @@ import type { RunStatus } from './runs.ts';
 /** Returns whether the run is running or paused. */
 export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
 
+/** A device that is identified by its UUID, if known, else by its number. */
+export interface DeviceKey {
+  id: string;
+  uuid?: string | null | undefined;
+}
+
+export const deviceKey = ({ id, uuid }: DeviceKey): string => uuid ?? id;
+
+export const isSameDevice = (a: DeviceKey, b: DeviceKey): boolean =>
+  a.uuid && b.uuid ? a.uuid === b.uuid : mayShareDevice(a.id, b.id);
+
+/**
+ * Returns the devices that a device setting may select: `auto` any GPU, or the CPU of a machine without one; `cuda` any GPU. `devices` are the usable
+ * ones and those set aside, so that a failed GPU is never replaced by the CPU.
+ */
+export function devicesFor<D extends { id: string }>(setting: string, devices: readonly D[]): D[] {
+  const gpus = devices.filter(({ id }) => id !== 'cpu');
+  if (setting === 'cuda' || (setting === 'auto' && gpus.length > 0)) return gpus;
+  return devices.filter(({ id }) => id === (setting === 'auto' ? 'cpu' : setting));
+}
+
 /** Returns whether two device settings may select the same device: `auto` can be any, `cuda` any GPU. */
 export function mayShareDevice(a: string, b: string): boolean {
   if (a === b || a === 'auto' || b === 'auto') return true;

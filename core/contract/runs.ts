@@ -176,7 +176,14 @@ export const runSummary = z.object({
   device: z.string(),
   /** Device of its last trainer; null before the first. */
   machine: z
-    .object({ host: z.string(), device: z.string(), name: z.string().nullable(), threads: z.number().int() })
+    .object({
+      host: z.string(),
+      device: z.string(),
+      /** Identifies a GPU whatever its number; null or absent: unknown. */
+      uuid: z.string().nullish(),
+      name: z.string().nullable(),
+      threads: z.number().int(),
+    })
     .nullable(),
   status: openWord(runStatus),
   /** Last complete iteration; initially 0, or the checkpoint's iteration for a fork. */

@@ -9,6 +9,9 @@ export const device = z.object({
   hint: z.string().nullish().describe('how to make it available'),
   /** Total memory. */
   memory_bytes: z.number().nullish(),
+  free_bytes: z.number().nullish(),
+  /** Identifies a GPU or a MIG slice whatever its number, as in nvidia-smi. */
+  uuid: z.string().nullish(),
 });
 
 /** State of the NVIDIA GPUs; `problem` is the reason if none is usable (docs/formats/devices.md). */

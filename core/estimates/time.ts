@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { availableCores } from '../base/limits.ts';
 import type { TimeEstimate } from '../contract/contract.ts';
+import { devicesFor } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
+import { lastMachine } from '../history/queries.ts';
 import { listRuns, type RunRow } from '../history/runs-table.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { isLocal } from '../run-sync/liveness.ts';
+import type { Trainer } from '../trainer/trainer.ts';
 import { evaluationSeconds, iterationSeconds, speedup } from './typical.ts';
 import { newestIterations, trainerSpans, undisturbedSeconds } from './undisturbed.ts';
 
@@ -27,24 +30,34 @@ const typicalSpread = 0.5;
 interface Measured {
   /** Environment types. */
   types: string;
+  /** Vendor's name of the device; null in a journal of an older trainer. */
+  device: string | null;
   ratios: number[];
 }
 
+interface EstimatesParts {
+  home: string;
+  database: HistoryDatabase;
+  trainer: Pick<Trainer, 'lastDevices'>;
+}
+
 /**
- * Estimates the time of a run on this machine from its earlier runs of the same model on the same kind of device, preferably in the same
+ * Estimates the time of a run on this machine from its earlier runs of the same model on the same model of device, preferably in the same
  * environments. Ignores iterations during which another run used the device. Without any, uses typical figures if the model is the starter on a
  * CPU. The range contains the middle half of the measured iterations.
  */
 export class TimeEstimates {
   private readonly home: string;
   private readonly database: HistoryDatabase;
+  private readonly trainer: EstimatesParts['trainer'];
   private readonly cores = availableCores();
   private readonly configs = new Map<string, RunConfig | null>();
   private readonly iterations = new Map<string, { seq: number; newest: ReturnType<typeof newestIterations> }>();
 
-  constructor({ home, database }: { home: string; database: HistoryDatabase }) {
+  constructor({ home, database, trainer }: EstimatesParts) {
     this.home = home;
     this.database = database;
+    this.trainer = trainer;
   }
 
   /** Returns a function that estimates times. It reads earlier runs once, for any number of configurations. */
@@ -63,8 +76,10 @@ export class TimeEstimates {
     const iterations = Math.max(0, config.iterations - first);
     const work = iterations * iterationSeconds(config) + evaluationSeconds(config);
     if (work === 0) return null;
-    const similar = measured.filter(({ types }) => types === typesOf(config));
-    const chosen = (similar.length > 0 ? similar : measured).slice(0, maxRuns);
+    const names = this.deviceNames(config.device);
+    const comparable = measured.filter(({ device }) => device === null || names.length === 0 || names.includes(device));
+    const similar = comparable.filter(({ types }) => types === typesOf(config));
+    const chosen = (similar.length > 0 ? similar : comparable).slice(0, maxRuns);
     const typical = work / speedup(config.threads, this.cores);
     if (chosen.length > 0) {
       const ratios = chosen.flatMap(({ ratios }) => ratios).sort((a, b) => a - b);
@@ -75,7 +90,13 @@ export class TimeEstimates {
     return { ...rangeOf(typical, typicalSpread), basis: 'typical', runs: 0 };
   }
 
-  /** Returns comparable runs, newest first. */
+  /** Returns the vendor's names of the devices that a setting may select; none before the devices were read. */
+  private deviceNames(setting: string): string[] {
+    const usable = this.trainer.lastDevices?.devices.filter(({ available }) => available) ?? [];
+    return devicesFor(setting, usable).map(({ name }) => name);
+  }
+
+  /** Returns runs of the same kind, newest first. */
   private measure(kind: string): Measured[] {
     const gpu = !kind.startsWith('cpu');
     const local = listRuns(this.database).filter((row) => isLocal(row) && (row.device !== 'cpu') === gpu);
@@ -91,10 +112,11 @@ export class TimeEstimates {
   private ratiosOf(row: RunRow, kind: string, spans: ReturnType<typeof trainerSpans>): Measured | null {
     const config = this.configOf(row.id);
     if (!config || kindOf(config) !== kind) return null;
-    const seconds = undisturbedSeconds(this.iterationsOf(row), row, spans);
+    const seconds = undisturbedSeconds(this.iterationsOf(row), row.id, spans);
     const typical = iterationSeconds(config) / speedup(config.threads, this.cores);
     if (seconds.length < minIterations || typical === 0) return null;
-    return { types: typesOf(config), ratios: seconds.map((each) => each / typical) };
+    const device = lastMachine(this.database, row.id)?.name ?? null;
+    return { types: typesOf(config), device, ratios: seconds.map((each) => each / typical) };
   }
 
   /** Caches iterations until the run has a new event, because a form is estimated at every edit. */

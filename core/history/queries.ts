@@ -241,8 +241,8 @@ export function lastMachine(database: HistoryDatabase, runId: string): RunSummar
     `SELECT body FROM ${eventsByType} WHERE run = ? AND type = 'started' ORDER BY seq DESC LIMIT 1`,
   ).get(runId);
   if (body === undefined) return null;
-  const { host, device, device_name: name = null, threads } = JSON.parse(body);
-  return { host, device, name, threads };
+  const { host, device, device_name: name = null, device_uuid: uuid = null, threads } = JSON.parse(body);
+  return { host, device, uuid, name, threads };
 }
 
 /** Returns the commit of a run's last trainer, or null if there was none or it was not recorded. */

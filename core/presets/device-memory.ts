@@ -71,7 +71,7 @@ function tokenBytes(config: RunConfig, shape: ModelShape, width: number): number
 }
 
 /** Approximate memory use of the driver, which the trainer's plan does not contain. */
-const driverBytes = 2 ** 30;
+export const driverBytes = 2 ** 30;
 
 /** Returns the memory that a GPU needs for a run. Every part of the app shows this figure. */
 export const deviceBytes = (config: RunConfig, shape: ModelShape): number =>

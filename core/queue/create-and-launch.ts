@@ -24,6 +24,6 @@ export async function createAndLaunch(
   if (launch.start && !launch.queue) trainer.require();
   const runId = await runs.create(newRun, undefined, Boolean(launch.start || launch.queue));
   if (launch.queue) queue.add(runId);
-  else if (launch.start) await runs.start(runId);
+  else if (launch.start) await queue.startNow(runId);
   return runId;
 }

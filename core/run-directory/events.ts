@@ -53,6 +53,7 @@ const events = {
       isa: z.string(),
       device: z.string(),
       device_name: z.string().optional(),
+      device_uuid: z.string().nullish(),
       threads: integer,
       iterations: integer,
       parameters: integer,

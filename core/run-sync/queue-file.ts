@@ -1,18 +1,42 @@
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { runId } from '../contract/contract.ts';
+import { apiError, runId } from '../contract/contract.ts';
 import { readJsonFile } from '../run-directory/parse-line.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
+
+const deviceIdentity = z.object({ id: z.string(), uuid: z.string().nullable() });
 
 /** A queued run. */
 const entry = z.object({
   run: runId,
   added: z.number(),
+  /** The device on which it is being started. */
+  device: deviceIdentity.optional(),
+  /** Keys of the devices that failed while they trained it. */
+  failedOn: z.array(z.string()).optional(),
 });
 export type QueueEntry = z.infer<typeof entry>;
 
-const content = z.object({ version: z.literal(1), runs: z.array(entry) });
+const startedEntry = entry.extend({ device: deviceIdentity });
+export type StartedEntry = z.infer<typeof startedEntry>;
+
+/** A device that failed, and the run that it trained. */
+const asideDevice = deviceIdentity.extend({ name: z.string(), run: runId, time: z.number(), problem: apiError });
+export type AsideDevice = z.infer<typeof asideDevice>;
+
+const content = z.object({
+  version: z.literal(1),
+  /** Queued runs, next first. */
+  runs: z.array(entry),
+  /** Runs that the queue has started and that have not ended. */
+  started: z.array(startedEntry).default([]),
+  /** Devices on which no run is started. */
+  aside: z.array(asideDevice).default([]),
+  /** Whether runs may share a GPU if their memory fits. */
+  share: z.boolean().default(false),
+});
+export type QueueContent = z.infer<typeof content>;
 
 /**
  * queue.json of a data folder (docs/formats/queue.md): the only copy of the queue, so that the history can be rebuilt
@@ -20,16 +44,21 @@ const content = z.object({ version: z.literal(1), runs: z.array(entry) });
  */
 export class QueueFile {
   private readonly path: string;
-  private cached: { key: string; entries: QueueEntry[] } = { key: '', entries: [] };
+  private cached: { key: string; content: QueueContent } = { key: '', content: empty() };
 
   constructor(home: string) {
     this.path = join(home, 'queue.json');
   }
 
+  /** Returns the queued runs, next first. */
   read(): readonly QueueEntry[] {
+    return this.content().runs;
+  }
+
+  content(): Readonly<QueueContent> {
     const key = this.version();
-    if (key !== this.cached.key) this.cached = { key, entries: this.parse() };
-    return this.cached.entries;
+    if (key !== this.cached.key) this.cached = { key, content: this.parse() };
+    return this.cached.content;
   }
 
   /** Returns a run's position, from 1; null if it is not queued. */
@@ -43,12 +72,12 @@ export class QueueFile {
     return new Map(this.read().map(({ run }, index) => [run, index + 1]));
   }
 
-  /** Applies `change` to a copy of the entries, saves it if it differs, and returns the result of `change`. */
-  update<T>(change: (entries: QueueEntry[]) => T): T {
-    const entries = structuredClone([...this.read()]);
-    const before = JSON.stringify(entries);
-    const result = change(entries);
-    if (JSON.stringify(entries) !== before) this.write(entries);
+  /** Applies `change` to a copy of the content, saves it if it differs, and returns the result of `change`. */
+  update<T>(change: (content: QueueContent) => T): T {
+    const changed = structuredClone(this.content());
+    const before = JSON.stringify(changed);
+    const result = change(changed);
+    if (JSON.stringify(changed) !== before) this.write(changed);
     return result;
   }
 
@@ -59,13 +88,13 @@ export class QueueFile {
   }
 
   /** Returns no entries if the file is invalid; the next write keeps a copy of that file. */
-  private parse(): QueueEntry[] {
-    return readJsonFile(content, this.path)?.runs ?? [];
+  private parse(): QueueContent {
+    return readJsonFile(content, this.path) ?? empty();
   }
 
-  private write(runs: QueueEntry[]): void {
+  private write(changed: QueueContent): void {
     if (this.isDamaged()) renameSync(this.path, `${this.path}.damaged`);
-    writeWhole(this.path, { version: 1, runs });
+    writeWhole(this.path, changed);
   }
 
   private isDamaged(): boolean {
@@ -76,3 +105,5 @@ export class QueueFile {
     }
   }
 }
+
+const empty = (): QueueContent => ({ version: 1, runs: [], started: [], aside: [], share: false });

@@ -37,8 +37,8 @@ export class Runs {
   private readonly parts: RunsParts;
   /** Starts in progress, by run. */
   private readonly starting = new Map<string, Promise<void>>();
-  /** Runs whose trainer might not have written an event yet, with the time of their previous start. */
-  private readonly loading = new Map<string, number | null>();
+  /** Runs whose trainer might not have written an event yet, with the time of their previous start and the device. */
+  private readonly loading = new Map<string, { previousStart: number | null; device: string | undefined }>();
 
   constructor(parts: RunsParts) {
     this.parts = parts;
@@ -100,16 +100,16 @@ export class Runs {
   }
 
   /**
-   * Starts or resumes a run's trainer. Resolves when the trainer has written its first event.
+   * Starts or resumes a run's trainer, on `device` instead of the one of run.json. Resolves when the trainer has written its first event.
    * Throws `run_active`, `trainer_missing`, an error of {@link requireStartable}, or an error of the trainer.
    */
-  async start(runId: string): Promise<void> {
+  async start(runId: string, device?: string): Promise<void> {
     const earlier = this.starting.get(runId);
     if (earlier) {
       await earlier;
       throw alreadyRunning(runId);
     }
-    const start = this.launch(runId).finally(() => this.starting.delete(runId));
+    const start = this.launch(runId, device).finally(() => this.starting.delete(runId));
     this.starting.set(runId, start);
     await start;
   }
@@ -117,11 +117,16 @@ export class Runs {
   /** Returns whether this process has started a trainer that has not written an event yet, for example because it loads a large model. */
   isLoading(runId: string): boolean {
     if (this.starting.has(runId)) return true;
-    const previousStart = this.loading.get(runId);
-    return previousStart !== undefined && lastStart(this.parts.database, runId) === previousStart;
+    const loading = this.loading.get(runId);
+    return loading !== undefined && lastStart(this.parts.database, runId) === loading.previousStart;
   }
 
-  private async launch(runId: string): Promise<void> {
+  /** Returns the device on which a loading run was started; undefined if the trainer selects one. */
+  loadingDevice(runId: string): string | undefined {
+    return this.loading.get(runId)?.device;
+  }
+
+  private async launch(runId: string, device: string | undefined): Promise<void> {
     const { supervisor, trainer } = this.parts;
     trainer.require();
     if ((await trainer.status(this.folder(runId))).running) throw alreadyRunning(runId);
@@ -129,10 +134,10 @@ export class Runs {
     await supervisor.refresh(runId);
     const config = this.requireStartable(runId);
     const wait = waitForEvent(supervisor, runId, (event) => event.type === 'started' || event.type === 'failed');
-    this.loading.set(runId, lastStart(this.parts.database, runId));
+    this.loading.set(runId, { previousStart: lastStart(this.parts.database, runId), device });
     const loaded = () => void this.loading.delete(runId);
     try {
-      const { ended } = await trainer.launch(config.task, this.folder(runId)).catch((error) => {
+      const { ended } = await trainer.launch(config.task, this.folder(runId), device).catch((error) => {
         loaded();
         throw error;
       });

@@ -101,7 +101,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'runs.create': async ({ start, queue, ...newRun }) => ({
       runId: await createAndLaunch(core, newRun, { start, queue }),
     }),
-    'runs.start': ({ runId }) => runs.start(runId),
+    'runs.start': ({ runId }) => core.queue.startNow(runId),
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
     'runs.series': ({ runId, ...range }) => core.history.reader.call('series', { runId: runs.require(runId), range }),
     'runs.times': ({ runId }) => core.history.reader.call('times', runs.require(runId)),
@@ -130,7 +130,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'echoTrap.act': (input) => core.alertActions.act(input),
     'queue.list': () => {
       const { queue } = core;
-      return { runs: queue.list(), problem: queue.problem(), working: queue.working };
+      return { runs: queue.list(), problem: queue.problem(), working: queue.working, reasons: queue.reasons() };
     },
     'queue.add': ({ runId }) => ({ position: core.queue.add(runId) }),
     'queue.work': async () => {
@@ -208,6 +208,9 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
     },
     'system.revision': () => ({ revision }),
+    'devices.list': async () => ({ devices: await core.queue.pool.list(), share: core.queue.pool.share }),
+    'devices.restore': ({ device }) => core.queue.restoreDevice(device),
+    'devices.share': ({ share }) => core.queue.setShare(share),
     'machine.gauges': () => core.gauges.read(),
     'machine.findings': async () => findingsOf(await systemInfo(core), core.resources),
     'machine.diagnostics': async () => {

@@ -9,14 +9,14 @@ interface Gpu {
   now: MachineSample['gpus'][number];
 }
 
-const fields = 'index,name,memory.total,memory.used,utilization.gpu,temperature.gpu,power.draw';
+const fields = 'index,uuid,name,memory.total,memory.used,utilization.gpu,temperature.gpu,power.draw';
 
 /**
  * Parses a line of `nvidia-smi --query-gpu`: MiB, percent, degrees and watts, or "[N/A]" if the driver does not report a value. Returns null for other
  * lines, such as error messages.
  */
 export function parseGpuLine(line: string): (Gpu & { index: number }) | null {
-  const [index = '', name, ...figures] = line.split(',').map((part) => part.trim());
+  const [index = '', uuid, name, ...figures] = line.split(',').map((part) => part.trim());
   if (name === undefined || figures.length !== 5 || !/^\d+$/.test(index)) return null;
   const [total, used, busy, celsius, watts] = figures.map((figure) =>
     /^\d+(\.\d+)?$/.test(figure) ? Number(figure) : null,
@@ -24,7 +24,7 @@ export function parseGpuLine(line: string): (Gpu & { index: number }) | null {
   const bytes = (mebibytes: number | null) => (mebibytes === null ? null : mebibytes * 2 ** 20);
   return {
     index: Number(index),
-    card: { name, memoryBytes: bytes(total) },
+    card: { name, uuid: uuid!, memoryBytes: bytes(total) },
     now: { busy: busy === null ? null : busy / 100, memoryBytes: bytes(used), celsius, watts },
   };
 }

@@ -21,7 +21,7 @@ export interface LaunchedTrainer {
  */
 export async function launchTrainer(
   executable: string,
-  command: 'train' | 'warm-start',
+  args: readonly string[],
   folder: string,
   env: NodeJS.ProcessEnv,
 ): Promise<LaunchedTrainer> {
@@ -29,7 +29,7 @@ export async function launchTrainer(
   const log = openForAppending(logPath);
   const logStart = fstatSync(log).size;
   try {
-    const child = spawn(executable, [command, folder], { detached: true, stdio: ['ignore', log, log], env });
+    const child = spawn(executable, args, { detached: true, stdio: ['ignore', log, log], env });
     const ended = new Promise<{ status: number | null; error: Failure | null }>((resolve) => {
       child.once('exit', (status) => {
         resolve({ status, error: status === 0 ? null : parseTrainerError(textAfter(logPath, logStart)) });

@@ -78,6 +78,8 @@ export class Trainer {
   private readonly candidates: readonly string[];
   /** Commands that the trainer may start as environments; null: none. */
   readonly confirmed: ConfirmedCommands | null;
+  /** The devices last read; null before. */
+  lastDevices: Devices | null = null;
 
   constructor(candidates: readonly string[], confirmed: ConfirmedCommands | null = null) {
     this.candidates = candidates;
@@ -125,7 +127,8 @@ export class Trainer {
   }
 
   async devices(): Promise<Devices> {
-    return parseDevices(await askTrainer(this.find(), ['devices', '--json']));
+    this.lastDevices = parseDevices(await askTrainer(this.find(), ['devices', '--json']));
+    return this.lastDevices;
   }
 
   /** Validates a model folder and returns its shape. Throws the trainer's error (docs/formats/model-folder.md). */
@@ -153,8 +156,10 @@ export class Trainer {
     return validation.parse(answer);
   }
 
-  launch(task: 'reinforce' | 'warm_start', folder: string): Promise<LaunchedTrainer> {
-    return launchTrainer(this.find(), task === 'warm_start' ? 'warm-start' : 'train', folder, this.variables);
+  /** `device` replaces the one of run.json, which may be `auto`. */
+  launch(task: 'reinforce' | 'warm_start', folder: string, device?: string): Promise<LaunchedTrainer> {
+    const args = [task === 'warm_start' ? 'warm-start' : 'train', folder, ...(device ? ['--device', device] : [])];
+    return launchTrainer(this.find(), args, folder, this.variables);
   }
 
   /** Starts an environment; see {@link EnvironmentProcess}. */

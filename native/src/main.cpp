@@ -49,11 +49,13 @@ int main(int argc, char** argv) {
     sub->callback([&command, run] { command = run; });
     return sub;
   };
-  for (const char* name : {"train", "warm-start"})
-    add(name, "Train the run in a directory, resuming from its last checkpoint",
-        [&] { return starpo::run_training(path); })
-        ->add_option("RUN_DIR", path)
-        ->required();
+  std::string training_device;
+  for (const char* name : {"train", "warm-start"}) {
+    auto* train = add(name, "Train the run in a directory, resuming from its last checkpoint",
+                      [&] { return starpo::run_training(path, training_device); });
+    train->add_option("RUN_DIR", path)->required();
+    train->add_option("--device", training_device, "cpu, cuda or cuda:N; default: device of run.json");
+  }
 
   starpo::EvaluationRequest evaluation;
   auto* evaluate = add("evaluate", "Evaluate a checkpoint on a fixed set of levels",

@@ -68,6 +68,18 @@ TEST_CASE("cuda selects the usable GPU with the most free memory") {
   list.devices[1].unavailable = cuda::Unavailable{"gpu_too_old", "its compute capability is 7.5", "use a newer one"};
   CHECK(choose_gpu("cuda", list)->index == 0);
 
+  // A slice has the PCI address of its GPU, but its own memory.
+  cuda::DeviceList sliced;
+  sliced.devices.resize(2);
+  sliced.devices[0].pci_bus_id = sliced.devices[1].pci_bus_id = "0000:02:00.0";
+  sliced.devices[0].uuid = "GPU-51ce";
+  sliced.devices[1].uuid = "GPU-0123";
+  cuda::read_free_memory(sliced.devices, test::fake_nvml().c_str());
+  CHECK(sliced.devices[0].uuid == "MIG-51ce");
+  CHECK(sliced.devices[0].free_bytes == 7);
+  CHECK(sliced.devices[1].uuid == "GPU-0123");
+  CHECK(sliced.devices[1].free_bytes == 60);
+
   cuda::DeviceList unknown;
   unknown.devices.resize(2);
   cuda::read_free_memory(unknown.devices, "/no/such/library.so");

@@ -1,5 +1,13 @@
-import type { Phase, RunStatus, RunSummary } from '../../core/contract/contract.ts';
-import { evaluatedSuccess, isLive, mayShareDevice, phaseTitle } from '../../core/contract/run-facts.ts';
+import type { Phase, RunStatus, RunSummary, SystemInfo } from '../../core/contract/contract.ts';
+import {
+  type DeviceKey,
+  devicesFor,
+  evaluatedSuccess,
+  isLive,
+  isSameDevice,
+  mayShareDevice,
+  phaseTitle,
+} from '../../core/contract/run-facts.ts';
 
 export { isLive };
 
@@ -34,15 +42,26 @@ export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration
   return iterations > 0 ? iteration / iterations : 0;
 }
 
-/** Returns the live and queued runs on the same device. */
-export const runsOnDevice = (runs: readonly RunSummary[] | null, device: string) =>
-  runs?.filter((run) => {
-    if (isLive(run.status)) return mayShareDevice(device, run.machine?.device ?? run.device);
-    return run.status === 'queued' && mayShareDevice(device, run.device);
-  }) ?? [];
+/** Returns the device of a run's last trainer, or the setting of a run that has not started. */
+export const deviceOf = ({ machine, device }: RunSummary): DeviceKey =>
+  machine ? { id: machine.device, uuid: machine.uuid } : { id: device };
 
-export const isDeviceInUse = (runs: readonly RunSummary[] | null, device: string) =>
-  runsOnDevice(runs, device).length > 0;
+/** Returns the live and queued runs that keep a run with a device setting waiting: none while a device that it may use is free. */
+export function runsOnDevice(
+  runs: readonly RunSummary[] | null,
+  setting: string,
+  system: Pick<SystemInfo, 'devices'> | null,
+): RunSummary[] {
+  const usable = devicesFor(setting, system?.devices.filter(({ available }) => available) ?? []);
+  const possible: DeviceKey[] = usable.length > 0 ? usable : [{ id: setting }];
+  const live =
+    runs?.filter((run) => isLive(run.status) && possible.some((each) => isSameDevice(each, deviceOf(run)))) ?? [];
+  const queued = runs?.filter((run) => run.status === 'queued' && mayShareDevice(setting, run.device)) ?? [];
+  const isFree = queued.length === 0 && possible.some((each) => !live.some((run) => isSameDevice(each, deviceOf(run))));
+  return isFree ? [] : [...live, ...queued];
+}
+
+export const isDeviceInUse = (...facts: Parameters<typeof runsOnDevice>) => runsOnDevice(...facts).length > 0;
 
 /** Returns the queued runs, next first. */
 export function queueOf(runs: readonly RunSummary[] | null): RunSummary[] {

@@ -59,7 +59,8 @@ export function useStartRun(): StartRun {
     }
   }
   const start = (request: RunRequest) => {
-    if (isDeviceInUse(useApp.getState().runs, request.device)) setUnconfirmed(request);
+    const { runs, system } = useApp.getState();
+    if (isDeviceInUse(runs, request.device, system)) setUnconfirmed(request);
     else void create(request, 'start');
   };
   return {
@@ -86,7 +87,8 @@ interface QueueOrStartProps {
 /** Asks whether to queue a run or start it in parallel, which slows all runs on the device. */
 function QueueOrStart({ device, onClose, choose }: QueueOrStartProps) {
   const all = useApp((state) => state.runs);
-  const runs = device === null ? [] : runsOnDevice(all, device);
+  const system = useApp((state) => state.system);
+  const runs = device === null ? [] : runsOnDevice(all, device, system);
   const live = runs.filter(({ status }) => isLive(status));
   const waiting = runs.filter(({ status }) => status === 'queued').length;
   return (

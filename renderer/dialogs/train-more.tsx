@@ -25,8 +25,9 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
   const api = useApi();
   const report = useApp((state) => state.report);
   const runs = useApp((state) => state.runs);
+  const system = useApp((state) => state.system);
   const names = useRunNames();
-  const deviceInUse = isDeviceInUse(runs, run.device);
+  const deviceInUse = isDeviceInUse(runs, run.device, system);
   const id = useId();
   const [text, setText] = useState(String(Math.max(1, Math.round(run.iterations / 2))));
   const [edited, setEdited] = useState<string | null>(null);

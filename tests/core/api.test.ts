@@ -133,7 +133,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
       start: false,
       queue: true,
     });
-    expect(await client.call('queue.list', {})).toEqual({ runs: [runId], problem: null, working: false });
+    expect(await client.call('queue.list', {})).toEqual({ runs: [runId], problem: null, working: false, reasons: {} });
     const published = new Promise<Notice<'run'>>((resolve) => {
       client.on('run', (run) => {
         if (run.id === runId && run.marks.starred) resolve(run);

@@ -72,18 +72,18 @@ test('gauges list the devices of the machine and their current load', async () =
 
 test.each([
   [
-    '0, NVIDIA H200, 143771, 1024, 87, 45, 312.45',
+    '0, GPU-1, NVIDIA H200, 143771, 1024, 87, 45, 312.45',
     {
       index: 0,
-      card: { name: 'NVIDIA H200', memoryBytes: 143771 * 2 ** 20 },
+      card: { name: 'NVIDIA H200', uuid: 'GPU-1', memoryBytes: 143771 * 2 ** 20 },
       now: { busy: 0.87, memoryBytes: 2 ** 30, celsius: 45, watts: 312.45 },
     },
   ],
   [
-    '1, NVIDIA GB10, [N/A], [N/A], 3, 40, [N/A]',
+    '1, GPU-2, NVIDIA GB10, [N/A], [N/A], 3, 40, [N/A]',
     {
       index: 1,
-      card: { name: 'NVIDIA GB10', memoryBytes: null },
+      card: { name: 'NVIDIA GB10', uuid: 'GPU-2', memoryBytes: null },
       now: { busy: 0.03, memoryBytes: null, celsius: 40, watts: null },
     },
   ],

@@ -79,9 +79,9 @@ test('the annotations example is valid and has every annotation type', () => {
 test('the queue example is valid', () => {
   const world = new World();
   copyFileSync(join(examples, 'queue.json'), join(world.home, 'queue.json'));
-  const entries = new QueueFile(world.home).read();
+  const content = new QueueFile(world.home).content();
   world.close();
-  expect(entries).toEqual(example('queue.json').runs);
+  expect(content).toEqual(example('queue.json'));
 });
 
 test('the sweep example is valid and recognizes its runs', () => {

@@ -1,5 +1,8 @@
 import { type Client, connectionLost } from '../../contract/client.ts';
+import type { PooledDevice, RunSummary } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
+import { bytes } from '../../contract/numbers.ts';
+import { isLive, isSameDevice } from '../../contract/run-facts.ts';
 import { advise, print, runRow, table } from '../output.ts';
 import { nextSignal } from '../signals.ts';
 import { acrossHosts, type CommandOptions, withClient, withRun, withStudio } from './with-client.ts';
@@ -12,10 +15,10 @@ export async function listQueue({ home, json }: CommandOptions): Promise<void> {
   });
   const { queue, runs } = await withClient(home, fetch, { repeatable: true });
   const waiting = queue.runs.flatMap((id) => runs.find((run) => run.id === id) ?? []);
-  const { problem, working } = queue;
-  if (json) return print(JSON.stringify({ runs: waiting, problem, working }, null, 2));
+  const { problem, working, reasons } = queue;
+  if (json) return print(JSON.stringify({ runs: waiting, problem, working, reasons }, null, 2));
   if (waiting.length === 0) return advise(empty);
-  print(table(waiting.map((run, index) => [String(index + 1), ...runRow(run)])));
+  print(table(waiting.map((run, index) => [String(index + 1), ...runRow(run), reasons[run.id] ?? ''])));
   if (problem) print(`The queue is blocked: ${problem.message} ${problem.hint}`);
   else if (!working) advise(idleQueue);
 }
@@ -40,8 +43,8 @@ export async function moveInQueue(named: string, position: number, { home }: Com
 }
 
 /**
- * Trains queued runs one at a time until the queue is empty, through the host if another process is the host. A signal ends the command but not the
- * current trainer.
+ * Trains queued runs on all free devices until the queue is empty, through the host if another process is the host. A signal ends the command but not the
+ * trainers.
  */
 export async function runQueue({ home }: CommandOptions): Promise<void> {
   const printed = new Map<string, string>();
@@ -78,6 +81,47 @@ async function isDone(client: Client): Promise<boolean> {
   if (problem) throw new Failure(problem.code, problem.message, problem.hint);
   const runs = await client.call('runs.list', {});
   return waiting.length === 0 && runs.every(({ status }) => status !== 'running' && status !== 'paused');
+}
+
+/** Lists the devices of the queue and the runs that they train. */
+export async function listDevices({ home, json }: CommandOptions): Promise<void> {
+  const fetch = async (client: Client) => ({
+    ...(await client.call('devices.list', {})),
+    runs: await client.call('runs.list', {}),
+  });
+  const { devices, share, runs } = await withClient(home, fetch, { repeatable: true });
+  const live = runs.filter(({ status }) => isLive(status));
+  const training = (device: PooledDevice) => live.filter(({ machine }) => machine && trainsOn(machine, device));
+  if (json) {
+    const all = devices.map((device) => ({ ...device, runs: training(device).map(({ id }) => id) }));
+    return print(JSON.stringify({ devices: all, share }, null, 2));
+  }
+  print(
+    table(devices.map((device) => [device.id, device.name, memoryText(device), stateText(device, training(device))])),
+  );
+  if (share) advise('Runs may share a GPU if their memory fits.');
+}
+
+const trainsOn = ({ device: id, uuid }: NonNullable<RunSummary['machine']>, device: PooledDevice) =>
+  isSameDevice({ id, uuid }, device);
+
+const memoryText = ({ memoryBytes, freeBytes }: PooledDevice) =>
+  [memoryBytes === null ? '' : bytes(memoryBytes), freeBytes === null ? '' : `, ${bytes(freeBytes)} free`].join('');
+
+function stateText({ problem, aside }: PooledDevice, runs: readonly RunSummary[]): string {
+  if (aside && problem) return `set aside: ${problem.message} (run ${aside.run})`;
+  if (problem) return problem.message;
+  return runs.length === 0 ? 'free' : runs.map(({ id }) => id).join(', ');
+}
+
+/** Returns a device that was set aside to the queue. */
+export async function restoreDevice(device: string, { home }: CommandOptions): Promise<void> {
+  await withClient(home, (client) => client.call('devices.restore', { device }));
+}
+
+/** Allows or forbids that runs share a GPU. */
+export async function shareDevices(choice: string, { home }: CommandOptions): Promise<void> {
+  await withClient(home, (client) => client.call('devices.share', { share: choice === 'on' }));
 }
 
 const empty = 'The queue is empty. Add a run with `starpo train PRESET --queue`.';

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { z } from 'zod';
 import { evaluationName, noteText, procedures, runName, tagText } from '../../contract/contract.ts';
 import { parseSettings, type Setting } from '../../run-config/settings.ts';
@@ -8,7 +8,16 @@ import { allowCommand, checkEnvironment, playEnvironment } from '../commands/env
 import { type EvaluateOptions, evaluate } from '../commands/evaluate.ts';
 import { newRun, resolveFolders, type SourceFlags, sourceOf } from '../commands/new.ts';
 import { listPresets } from '../commands/presets.ts';
-import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from '../commands/queue.ts';
+import {
+  addToQueue,
+  listDevices,
+  listQueue,
+  moveInQueue,
+  removeFromQueue,
+  restoreDevice,
+  runQueue,
+  shareDevices,
+} from '../commands/queue.ts';
 import { cancelStudy, deleteStudy, listStudies, newStudy, showStudy, startStudy } from '../commands/study.ts';
 import { extend, resume, train } from '../commands/train.ts';
 import { importCatalogue } from '../commands/webshop.ts';
@@ -223,13 +232,18 @@ function addImportCommand(root: Command): void {
 function addQueueCommands(root: Command): void {
   const queue = root.command('queue').description('manage runs that wait for their device');
   command(queue, 'list', 'list queued runs, next first', [json], listQueue);
-  command(queue, 'run', 'train queued runs one at a time until the queue is empty', [], runQueue);
+  command(queue, 'run', 'train queued runs on all free devices until the queue is empty', [], runQueue);
   command(queue, 'add <run>', 'add a run to the end of the queue', [], addToQueue);
   command(queue, 'remove <run>', 'remove a run from the queue without deleting it', [], removeFromQueue);
   command(queue, 'move <run>', 'move a run to another position', [], moveInQueue).argument(
     '<position>',
     'position in the queue; 1 is next',
     numberBy(procedures['queue.move'].input.shape.position),
+  );
+  command(queue, 'devices', 'list the devices with the runs that they train', [json], listDevices);
+  command(queue, 'restore <device>', 'return a device that was set aside after a failure', [], restoreDevice);
+  command(queue, 'share', 'let runs share a GPU if their memory fits', [], shareDevices).addArgument(
+    new Argument('<state>', 'whether runs may').choices(['on', 'off']),
   );
 }
 

@@ -32,7 +32,9 @@ Json to_json(const cuda::Device& device) {
           {"available", !device.unavailable},
           {"reason", device.unavailable ? Json(device.unavailable->message) : Json(nullptr)},
           {"hint", device.unavailable ? Json(device.unavailable->hint) : Json(nullptr)},
+          {"uuid", device.uuid.empty() ? Json(nullptr) : Json(device.uuid)},
           {"memory_bytes", device.memory_bytes},
+          {"free_bytes", device.free_bytes < 0 ? Json(nullptr) : Json(device.free_bytes)},
           {"compute_capability", compute_capability(device)},
           {"multiprocessors", device.multiprocessors}};
 }

@@ -30,6 +30,7 @@ inline constexpr Field kStartedFields[] = {
      "e.g. `sm_90`"},
     {"device", "selected device: `cpu`, `cuda:0`"},
     {"device_name"},
+    {"device_uuid", "of a GPU or MIG slice, which identifies it whatever its number; else null"},
     {"threads"},
     {"iterations"},
     {"parameters"},

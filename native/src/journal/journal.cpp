@@ -97,6 +97,7 @@ void Journal::started(const StartedEvent& event) {
                           {"isa", event.isa},
                           {"device", event.device},
                           {"device_name", event.device_name},
+                          {"device_uuid", event.device_uuid.empty() ? Json(nullptr) : Json(event.device_uuid)},
                           {"threads", event.threads},
                           {"iterations", event.iterations},
                           {"parameters", event.parameters}}));

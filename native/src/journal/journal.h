@@ -36,6 +36,7 @@ struct StartedEvent {
   std::string isa;          // avx512, avx2, scalar
   std::string device;       // cpu, cuda:0
   std::string device_name;  // vendor's name
+  std::string device_uuid;  // of a GPU; empty: unknown
   int threads = 0;
   int iterations = 0;
   std::int64_t parameters = 0;

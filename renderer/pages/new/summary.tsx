@@ -32,7 +32,7 @@ export function Summary(props: SummaryProps) {
   const { check, preview, config, run, request, blocked } = props;
   /** True if the form creates a sweep, which starts its own runs. */
   const study = config.variation !== null;
-  const deviceInUse = useApp(({ runs }) => isDeviceInUse(runs, request.device));
+  const deviceInUse = useApp(({ runs, system }) => isDeviceInUse(runs, request.device, system));
   const trainer = useApp(({ system }) => system?.trainer);
   const problems = check.value?.problems ?? [];
   return (

@@ -1,5 +1,5 @@
 import { type DragEvent, type KeyboardEvent, useEffect, useState } from 'react';
-import type { ApiError, RunSummary } from '../../../core/contract/contract.ts';
+import type { Output, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { ErrorNote, IconButton } from '../../components/basics.tsx';
@@ -11,7 +11,7 @@ import { useQueueTimes } from './use-queue-times.ts';
 
 /** Shows queued runs, next first. Reorder them by dragging or with Alt and the arrow keys. */
 export function QueueList({ queued }: { queued: readonly RunSummary[] }) {
-  const problem = useQueueProblem(queued.map(({ id }) => id).join());
+  const { problem, reasons } = useQueueState(queued.map(({ id }) => id).join());
   const move = useMove();
   const times = useQueueTimes(queued);
   const blocked = useApp(({ runs }) => runs?.some(({ status }) => status === 'paused') ?? false);
@@ -27,7 +27,8 @@ export function QueueList({ queued }: { queued: readonly RunSummary[] }) {
             run={run}
             last={index === queued.length - 1}
             startsIn={times[index] ?? null}
-            blocked={blocked}
+            isWaiting={reasons[run.id] !== undefined}
+            reason={reasons[run.id] ?? (blocked ? 'Waits for a paused run.' : 'Start time unknown.')}
             move={move}
             dragged={dragged === run.id}
             onDrag={setDragged}
@@ -45,15 +46,17 @@ interface QueuedRunProps {
   last: boolean;
   /** Seconds until the run starts; null if unknown. */
   startsIn: number | null;
-  /** True if a paused run blocks the device. */
-  blocked: boolean;
+  /** Whether no device is free for it now. */
+  isWaiting: boolean;
+  /** Why it waits. */
+  reason: string;
   move: (runId: string, position: number) => Promise<void>;
   dragged: boolean;
   onDrag: (runId: string | null) => void;
   onDrop: () => void;
 }
 
-function QueuedRun({ run, last, startsIn, blocked, move, dragged, onDrag, onDrop }: QueuedRunProps) {
+function QueuedRun({ run, last, startsIn, isWaiting, reason, move, dragged, onDrag, onDrop }: QueuedRunProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [over, setOver] = useState(false);
@@ -90,9 +93,9 @@ function QueuedRun({ run, last, startsIn, blocked, move, dragged, onDrag, onDrop
       </span>
       <span className={styles.position}>{position}</span>
       <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
-      <span className={styles.facts}>{run.iterations - run.iteration} iterations</span>
-      <span className={styles.facts}>
-        {startsIn === null ? (blocked ? 'waiting for a paused run' : 'start time unknown') : startText(startsIn)}
+      <span className={styles.facts}>{remaining(run)}</span>
+      <span className={styles.facts} title={reason}>
+        {startsIn === null || (isWaiting && startsIn < soon) ? reason : startText(startsIn)}
       </span>
       <span className={styles.buttons}>
         <IconButton
@@ -120,8 +123,13 @@ function QueuedRun({ run, last, startsIn, blocked, move, dragged, onDrag, onDrop
   );
 }
 
+function remaining({ iteration, iterations }: RunSummary): string {
+  const count = iterations - iteration;
+  return `${count} ${count === 1 ? 'iteration' : 'iterations'}`;
+}
+
 const startText = (seconds: number) =>
-  seconds < 20 ? 'starts next' : `starts in ${approximateDuration(seconds)} (${timeOfDay(seconds)})`;
+  seconds < soon ? 'starts next' : `starts in ${approximateDuration(seconds)} (${timeOfDay(seconds)})`;
 
 const timeOfDay = (seconds: number) =>
   new Date(Date.now() + seconds * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
@@ -134,22 +142,29 @@ function useMove(): (runId: string, position: number) => Promise<void> {
   };
 }
 
-/** Returns the problem that blocks the queue, or null. `ids`: the queued runs. */
-function useQueueProblem(ids: string): ApiError | null {
+/** Seconds until a start below which no time is shown. */
+const soon = 20;
+
+type QueueState = Pick<Output<'queue.list'>, 'problem' | 'reasons'>;
+
+/** Returns what blocks the queue, and why runs wait. `ids`: the queued runs. */
+function useQueueState(ids: string): QueueState {
   const api = useApi();
-  const [problem, setProblem] = useState<ApiError | null>(null);
-  useEffect(() => api.on('queue', (queue) => setProblem(queue.problem)), [api]);
+  const [state, setState] = useState<QueueState>({ problem: null, reasons: {} });
   useEffect(() => {
+    if (ids === '') return;
     let active = true;
-    if (ids === '') setProblem(null);
-    else
-      api.call('queue.list', {}).then(
-        (queue) => active && setProblem(queue.problem),
+    const load = () =>
+      void api.call('queue.list', {}).then(
+        (queue) => active && setState(queue),
         () => {},
       );
+    load();
+    const stop = api.on('queue', load);
     return () => {
       active = false;
+      stop();
     };
   }, [api, ids]);
-  return problem;
+  return state;
 }

@@ -20,7 +20,7 @@ export function QueuePage() {
       <header className="page-head">
         <div>
           <h1>Queue</h1>
-          <p className="muted">Queued runs start automatically, one at a time per device.</p>
+          <p className="muted">Queued runs start automatically on every free device.</p>
         </div>
       </header>
       {runs === null && <Empty title="Loading the queue…" />}
@@ -50,13 +50,14 @@ export function QueuePage() {
 }
 
 function LiveRun({ run }: { run: RunSummary }) {
-  const { id, name, status, iteration, iterations, etaSeconds } = run;
+  const { id, name, machine, status, iteration, iterations, etaSeconds } = run;
   return (
     <li className={styles.live}>
       <a href={formatRoute({ page: 'run', runId: id })}>{name}</a>
       <span>
         <StatusBadge run={run} />
       </span>
+      <span className={styles.facts}>{machine && (machine.device === 'cpu' ? 'CPU' : machine.device)}</span>
       <span className={styles.progress}>
         <Progress value={shareDone(run)} label={`Progress of ${name}`} status={status} />
         <span className={styles.facts}>

@@ -12,7 +12,7 @@ import { useApp } from '../../stores/app-store.ts';
 export function RunControls({ run }: { run: RunSummary }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const deviceInUse = useApp(({ runs }) => isDeviceInUse(runs, run.device));
+  const deviceInUse = useApp(({ runs, system }) => isDeviceInUse(runs, run.device, system));
   const [busy, setBusy] = useState<string | null>(null);
   const actions = runActions(api, run);
   const { status } = run;

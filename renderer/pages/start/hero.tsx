@@ -48,7 +48,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
     title: card.title,
     device: card.device,
   };
-  const deviceInUse = useApp(({ runs }) => isDeviceInUse(runs, card.device));
+  const deviceInUse = useApp(({ runs, system }) => isDeviceInUse(runs, card.device, system));
   const busy = run.busy?.title === card.title ? run.busy.how : null;
   const form = { from: { preset: card.id }, set: settingsToText(request.set) };
   const checked = Object.keys(request.set).length > 0 ? { ...request.source, set: request.set, titles: true } : null;

@@ -1,24 +1,18 @@
 import { useState } from 'react';
-import type { Finding, Machine, MachineSample } from '../../../core/contract/contract.ts';
-import { bytes } from '../../../core/contract/numbers.ts';
+import type { Finding, Machine } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { saveExport } from '../../api/files.ts';
 import { useTitle } from '../../base/title.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
-import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { inOrder } from '../../components/in-order.ts';
 import { Facts, Section } from '../../components/section.tsx';
 import { useApp } from '../../stores/app-store.ts';
-import { Gauge } from './gauge.tsx';
+import { DeviceList } from './device-list.tsx';
 import styles from './system-page.module.css';
 import { useMachine } from './use-machine.ts';
 
-/** Minimum and maximum number of samples in a gauge: 5 and 30 minutes. */
-const minSamples = 60;
-const maxSamples = 360;
-
-/** Shows hardware use, checks, versions and a way to report a problem. */
+/** Shows devices, checks, versions and a way to report a problem. */
 export function SystemPage() {
   const [check, setCheck] = useState(0);
   const { machine, samples, interval, findings, problem } = useMachine(check);
@@ -28,12 +22,12 @@ export function SystemPage() {
       <header className="page-head">
         <div>
           <h1>System</h1>
-          <p className="muted">Hardware use, checks and versions.</p>
+          <p className="muted">Devices with their runs, checks and versions.</p>
         </div>
       </header>
       {problem && <ErrorNote error={problem} />}
       {machine ? (
-        <Gauges machine={machine} samples={samples} interval={interval} />
+        <DeviceList machine={machine} samples={samples} interval={interval} />
       ) : (
         <Empty title="Reading hardware information…" />
       )}
@@ -50,63 +44,6 @@ export function SystemPage() {
       <About machine={machine} />
       <Diagnostics />
     </div>
-  );
-}
-
-function Gauges({ machine, samples, interval }: { machine: Machine; samples: MachineSample[]; interval: number }) {
-  const shown = samples.slice(-maxSamples);
-  const capacity = Math.max(minSamples, shown.length);
-  const span = `${Math.round((capacity * interval) / 60_000)} min`;
-  const now = shown.at(-1);
-  if (!now) return null;
-  const diskUsed = machine.diskBytes - now.diskFreeBytes;
-  const shareOf = (part: number | null | undefined, whole: number | null) =>
-    part == null || !whole ? null : Math.min(1, part / whole);
-  return (
-    <section className={styles.gauges} aria-label="Gauges">
-      <Gauge
-        title="CPU"
-        value={percent(now.cpu, 0)}
-        note={`${machine.cores} cores`}
-        shares={shown.map(({ cpu }) => cpu)}
-        capacity={capacity}
-        span={span}
-      />
-      <Gauge
-        title="Memory"
-        value={bytes(now.memoryBytes)}
-        note={`of ${bytes(machine.memoryBytes)}`}
-        shares={shown.map(({ memoryBytes }) => shareOf(memoryBytes, machine.memoryBytes))}
-        capacity={capacity}
-        span={span}
-      />
-      <Gauge
-        title="Data folder disk"
-        value={`${bytes(now.diskFreeBytes)} free`}
-        note={`${bytes(diskUsed)} of ${bytes(machine.diskBytes)} used`}
-        shares={shown.map(({ diskFreeBytes }) => shareOf(machine.diskBytes - diskFreeBytes, machine.diskBytes))}
-        capacity={capacity}
-        span={span}
-      />
-      {inOrder(machine.gpus, (gpu, index) => {
-        const at = now.gpus[index];
-        const facts = [
-          at?.memoryBytes == null ? null : `${bytes(at.memoryBytes)} of ${bytes(gpu.memoryBytes ?? 0)}`,
-          at?.celsius == null ? null : `${at.celsius} °C`,
-          at?.watts == null ? null : `${Math.round(at.watts)} W`,
-        ];
-        return (
-          <Gauge
-            title={`GPU ${index}, ${gpu.name}`}
-            value={at?.busy == null ? 'utilization unknown' : `${percent(at.busy, 0)} busy`}
-            note={facts.filter((fact) => fact !== null).join(', ')}
-            shares={shown.map(({ gpus }) => gpus[index]?.busy ?? null)}
-            capacity={capacity}
-            span={span}
-          />
-        );
-      })}
-    </section>
   );
 }
 

@@ -299,7 +299,7 @@ async function stepTogether(page: Page): Promise<void> {
 /** Waits until the gauges have enough samples. */
 function measuredFor(samples: number): Steps {
   return async (page) => {
-    const gauge = page.getByRole('region', { name: 'Gauges' }).locator('path').last();
+    const gauge = page.getByRole('region', { name: 'Devices' }).locator('path').last();
     await page.waitForFunction(
       ([path, least]) => path!.getAttribute('d')!.split('L').length >= least,
       [await gauge.elementHandle(), samples] as const,

@@ -27,6 +27,7 @@ void TrainingRun::load(const RunConfig& config) {
   started.isa = replica.engine->instructions();
   started.device = replica.engine->device();
   started.device_name = replica.engine->device_name();
+  started.device_uuid = replica.engine->device_uuid();
   started.threads = state_->threads.size();
   started.iterations = config.iterations;
   started.parameters = static_cast<std::int64_t>(replica.policy->layout().size());

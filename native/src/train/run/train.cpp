@@ -25,8 +25,9 @@ int fail(Journal& journal, int iteration, const Error& error) {
 
 }  // namespace
 
-int run_training(const std::filesystem::path& run_directory) {
-  const RunConfig config = read_run_config(run_directory / "run.json");
+int run_training(const std::filesystem::path& run_directory, const std::string& device) {
+  RunConfig config = read_run_config(run_directory / "run.json");
+  if (!device.empty()) config.device = device;
   check_trainable(config);
   Journal journal(run_directory);
   TrainingRun run(run_directory, journal);

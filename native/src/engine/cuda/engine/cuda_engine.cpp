@@ -87,6 +87,7 @@ class CudaEngine final : public Engine {
 
   std::string device() const override { return "cuda:" + std::to_string(device_.index); }
   std::string device_name() const override { return device_.name; }
+  std::string device_uuid() const override { return device_.uuid; }
 
   std::string instructions() const override {
     return "sm_" + std::to_string(device_.compute_major) + std::to_string(device_.compute_minor);

@@ -1,5 +1,6 @@
 #include <cuda_runtime.h>
 
+#include <cstdio>
 #include <new>
 
 #include "engine/cuda/runtime/devices.h"
@@ -26,6 +27,17 @@ DriverFacts::Cause cause_of(cudaError_t error) {
     case cudaErrorNoDevice: return DriverFacts::Cause::no_device;
     default: return DriverFacts::Cause::other;
   }
+}
+
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += digits;
+  }
+  return text;
 }
 
 // Returns whether copies from pageable memory are asynchronous, which is so on GPUs that use the host's page tables.
@@ -188,6 +200,7 @@ DeviceList list_devices() {
       device.compute_major = properties.major;
       device.compute_minor = properties.minor;
       device.multiprocessors = properties.multiProcessorCount;
+      device.uuid = uuid_text(properties.uuid);
       device.unavailable = explain_compute_capability(properties.major, properties.minor);
     } else {
       cudaGetLastError();
@@ -200,7 +213,7 @@ DeviceList list_devices() {
     cudaGetLastError();
     list.devices.push_back(std::move(device));
   }
-  if (count > 1) read_free_memory(list.devices);
+  read_free_memory(list.devices);
   return list;
 }
 

@@ -18,10 +18,11 @@ struct Device {
   int index = 0;
   std::string name;
   std::int64_t memory_bytes = 0;
-  std::int64_t free_bytes = -1;  // -1: unknown, or not queried because there is one GPU
+  std::int64_t free_bytes = -1;  // -1: unknown
   int compute_major = 0, compute_minor = 0;
   int multiprocessors = 0;
   std::string pci_bus_id;  // such as 0000:01:00.0
+  std::string uuid;        // as in nvidia-smi: GPU-..., or MIG-... for a slice; empty: unknown
   std::optional<Unavailable> unavailable;
 };
 

@@ -24,13 +24,20 @@ void read_free_memory(std::vector<Device>& devices, const char* library) {
   if (nvml == nullptr) return;
   const auto init = resolve<int()>(nvml, "nvmlInit_v2"), shutdown = resolve<int()>(nvml, "nvmlShutdown");
   const auto find = resolve<int(const char*, Handle*)>(nvml, "nvmlDeviceGetHandleByPciBusId_v2");
+  const auto find_uuid = resolve<int(const char*, Handle*)>(nvml, "nvmlDeviceGetHandleByUUID");
   const auto query = resolve<int(Handle, Memory*)>(nvml, "nvmlDeviceGetMemoryInfo");
   if (init == nullptr || shutdown == nullptr || find == nullptr || query == nullptr || init() != kSuccess) return;
   for (Device& device : devices) {
     Handle handle = nullptr;
     Memory memory{};
-    if (find(device.pci_bus_id.c_str(), &handle) == kSuccess && query(handle, &memory) == kSuccess)
+    // The PCI address of a MIG slice is that of its GPU, whose memory includes the other slices.
+    const std::string slice = device.uuid.starts_with("GPU-") ? "MIG-" + device.uuid.substr(4) : "";
+    if (!slice.empty() && find_uuid != nullptr && find_uuid(slice.c_str(), &handle) == kSuccess) {
+      device.uuid = slice;
+      if (query(handle, &memory) == kSuccess) device.free_bytes = static_cast<std::int64_t>(memory.free);
+    } else if (find(device.pci_bus_id.c_str(), &handle) == kSuccess && query(handle, &memory) == kSuccess) {
       device.free_bytes = static_cast<std::int64_t>(memory.free);
+    }
   }
   shutdown();
 }

@@ -1,0 +1,39 @@
+import type { ApiError } from '../contract/contract.ts';
+import { deviceKey } from '../contract/run-facts.ts';
+import type { QueueContent } from '../run-sync/queue-file.ts';
+
+/** Codes of the trainer's errors that are the device's fault, not the run's. */
+const codes = ['gpu_failed', 'device_unavailable'];
+
+export const isDeviceFailure = ({ code }: ApiError): boolean => codes.includes(code);
+
+/**
+ * Sets the device of a started run aside and puts the run first in the queue. A run that fails on a second device is likely to fail on any: it is not
+ * queued again, and the devices that were set aside because of it return to the pool. Returns null if the queue has not started the run.
+ */
+export function afterDeviceFailure(
+  content: QueueContent,
+  runId: string,
+  problem: ApiError,
+  nameOf: (device: { id: string }) => string,
+  now = Date.now(),
+): { requeued: boolean; message: string } | null {
+  const index = content.started.findIndex(({ run }) => run === runId);
+  const [entry] = index < 0 ? [] : content.started.splice(index, 1);
+  if (!entry) return null;
+  const { device, failedOn = [] } = entry;
+  const key = deviceKey(device);
+  if (failedOn.some((earlier) => earlier !== key)) {
+    const earlier = content.aside.filter(({ run }) => run === runId).map(({ id }) => id);
+    content.aside = content.aside.filter(({ run }) => run !== runId);
+    const devices = [...new Set([...earlier, device.id])].join(' and ');
+    return {
+      requeued: false,
+      message: `The run failed on ${devices}, so the fault is likely in the run, not in the devices: ${problem.message}`,
+    };
+  }
+  const aside = { ...device, name: nameOf(device), run: runId, time: now, problem };
+  content.aside = [...content.aside.filter((each) => deviceKey(each) !== key), aside];
+  content.runs.unshift({ run: runId, added: now, failedOn: [key] });
+  return { requeued: true, message: `${device.id} was set aside, and ${runId} queued again: ${problem.message}` };
+}
