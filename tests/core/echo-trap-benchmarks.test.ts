@@ -77,7 +77,7 @@ test('finished jobs are not repeated, and a failed one is tried again', async ()
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const log = vi.spyOn(console, 'log').mockReturnValue();
   const errors = vi.spyOn(console, 'error').mockReturnValue();
-  onTestFinished(() => vi.restoreAllMocks());
+  onTestFinished(() => void vi.restoreAllMocks());
   const ran: string[] = [];
   let broken = true;
   const job = (name: string): Job<number> => ({
