@@ -2,6 +2,8 @@
 export const metricTitles: Readonly<Record<string, string>> = {
   'rollout/success_rate': 'Success',
   'rollout/reward_mean': 'Reward',
+  'rollout/void_rate': 'Void episodes',
+  'rollout/environment_failure_rate': 'Episodes with failures',
   'rollout/reward_term/environment': 'Environment reward',
   'rollout/reward_term/format': 'Format penalty',
   'rollout/reward_term/step_cost': 'Step cost',
@@ -94,9 +96,9 @@ export const metricTitles: Readonly<Record<string, string>> = {
   'memory/device_peak_bytes': 'Peak GPU memory',
 };
 
-/** Returns the title of a metric. Without one, its name in words, such as `Mean latency` for `queue/mean_latency`. */
+/** Returns the title of a metric. Without one, its name in words, such as `Mean latency` for `queue/mean_latency`, or the term of a reward program. */
 export function metricTitle(metric: string): string {
-  const words = metric.slice(metric.indexOf('/') + 1).replaceAll(/[_/]/g, ' ');
+  const words = metric.replace(/^(rollout\/reward_term|[^/]*)\//, '').replaceAll(/[_/]/g, ' ');
   return metricTitles[metric] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 

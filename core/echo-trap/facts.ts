@@ -21,7 +21,7 @@ export function factsOf(config: unknown): Facts {
   const ranges = (Array.isArray(environments) ? environments : []).map(
     ({ type, config: own, max_actions = 10, max_turns = 1 }: RunConfig['environments'][number]) => {
       const range = findEnvironment(type)?.rewardRange?.(own ?? {}, max_actions);
-      if (range === undefined) return null;
+      if (range === undefined || reward?.program?.command) return null;
       const costs = (reward?.step_cost ?? 0) * max_actions + (reward?.length_cost ?? 0) * max_turns;
       const claims = 2 * ((reward?.grounding_weight ?? 0) + (reward?.faithfulness_weight ?? 0));
       return (reward?.environment_weight ?? 1) * range + (reward?.success_bonus ?? 0) + costs + claims;

@@ -85,7 +85,7 @@ export class Evaluations {
   async start(runId: string, { checkpoint, name: requestedName, ...options }: NewEvaluation): Promise<Evaluation> {
     const config = await this.config(runId);
     const target = evaluationTarget(config, options);
-    this.parts.trainer.confirmed?.require({ environments: [target.environment] });
+    this.parts.trainer.confirmed?.require({ environments: [target.environment], reward: config.reward });
     if (this.starting.has(runId) || this.isRunning(runId)) throw alreadyActive(runId);
     this.starting.add(runId);
     try {

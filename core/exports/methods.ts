@@ -97,6 +97,7 @@ function rewardText({ reward }: RunConfig): string {
     reward.length_cost === 0 ? '' : `a cost of ${reward.length_cost} for a response of the greatest length${buffer}`,
     reward.grounding_weight === 0 ? '' : `up to ${reward.grounding_weight} for true claims about the state`,
     reward.faithfulness_weight === 0 ? '' : `up to ${reward.faithfulness_weight} for acting as planned`,
+    programText(reward.program),
   ].filter((text) => text !== '');
   const terms = weights.length === 0 ? [] : [`The reward included ${listed(weights)}.`];
   const methods: Record<string, string> = {
@@ -113,6 +114,11 @@ function rewardText({ reward }: RunConfig): string {
             : `Scores were ${methods[reward.normalization]} within each ${reward.normalize_by}.`,
         ];
   return [...penalty, ...terms, ...normalized].join(' ');
+}
+
+function programText({ command, weight }: RunConfig['reward']['program']): string {
+  if (command === '' || weight === 0) return '';
+  return `${weight === 1 ? '' : `${weight} times `}the terms of the program "${command}"`;
 }
 
 function filterText({ filter }: RunConfig): string {

@@ -132,6 +132,8 @@ export class OwnEnvironments {
     this.requireConfirmed(added);
     this.parts.trainer.require();
     const watching = { ...(await this.policyOf(added, policy)), folder: this.folder(id), policy };
+    // The run of the policy can have a reward program.
+    this.parts.trainer.confirmed?.require(watching.config);
     const task = { kind: 'environment_watch', runId: null, title: `Playing ${added.name}`, cancelable: true };
     await this.parts.tasks.run(task, (control) => watchEpisodes(this.parts.trainer, watching, control));
     return (await this.watched(id))!;
@@ -172,7 +174,7 @@ export class OwnEnvironments {
   }
 
   private requireConfirmed(own: OwnCommand): void {
-    this.parts.trainer.confirmed?.require({ environments: [environmentOf(own)] });
+    this.parts.trainer.confirmed?.require({ environments: [environmentOf(own)], reward: null });
   }
 
   private find(id: string): AddedEnvironment {

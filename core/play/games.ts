@@ -75,7 +75,7 @@ export class Games {
       );
     const { trainer, notices } = this.parts;
     trainer.require();
-    trainer.confirmed?.require({ environments: [environment] });
+    trainer.confirmed?.require({ environments: [environment], reward: null });
     await this.release(client);
     const policy = await this.loadPolicy(runId, checkpoint);
     const noise = environment.noise === 'reference' ? undefined : config.levels.validation_seed;

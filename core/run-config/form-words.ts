@@ -97,6 +97,11 @@ export const sections: readonly SectionWords[] = [
         choices: { group: 'Group', environment: 'Environment', batch: 'Batch' },
       },
       { path: 'reward.normalize_terms', title: 'Normalize each term' },
+      { path: 'reward.program.command', title: 'Reward program' },
+      { path: 'reward.program.directory', title: 'Program folder' },
+      { path: 'reward.program.weight', title: 'Program weight' },
+      { path: 'reward.program.processes', title: 'Program processes' },
+      { path: 'reward.program.seconds', title: 'Program time limit', unit: 'seconds' },
       {
         path: 'filter.strategy',
         title: 'Group filter',

@@ -69,6 +69,13 @@ export interface RunConfig {
     normalization: 'none' | 'mean' | 'mean_std' | 'asymmetric_clip';
     normalize_by: 'group' | 'environment' | 'batch';
     normalize_terms: boolean;
+    program: {
+      command: string;
+      directory: string;
+      processes: number;
+      seconds: number;
+      weight: number;
+    };
   };
   filter: {
     strategy: 'none' | 'fraction' | 'top_k' | 'top_p' | 'min_p' | 'softmax';

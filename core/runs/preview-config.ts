@@ -54,7 +54,10 @@ const withCommand =
   (prompt: PromptPreview['environments'][number]): PromptPreview['environments'][number] => {
     const { problem, label } = prompt;
     if (problem?.code !== 'command_not_confirmed') return prompt;
-    const [unconfirmed] = ownCommands({ environments: environments.filter((each) => each.label === label) });
+    const [unconfirmed] = ownCommands({
+      environments: environments.filter((each) => each.label === label),
+      reward: null,
+    });
     return { ...prompt, problem: { ...problem, ...(unconfirmed && { unconfirmed }) } };
   };
 

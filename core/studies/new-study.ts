@@ -3,24 +3,29 @@ import { asFailure, Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { StudyFile } from '../run-sync/study-files.ts';
 import { type CreateRunParts, prepareConfig } from '../runs/create-run.ts';
+import type { Trainer } from '../trainer/trainer.ts';
 
 const maxRuns = 2000;
 
 /**
  * Returns the file of a new sweep. Throws as creating a run with any of its settings does (the message names the setting), `environment_unknown`, or
- * `study_invalid` if settings or seeds are repeated or a setting changes the seed.
+ * `study_invalid` if settings or seeds are repeated or a setting changes the seed. With `start`, it also throws `command_not_confirmed`, before the
+ * sweep exists, so that a client can repeat the request after the user has confirmed.
  */
 export async function newStudyFile(
-  parts: CreateRunParts,
-  { name, base, set, points, seeds, environment }: Omit<Input<'studies.create'>, 'start'>,
+  parts: CreateRunParts & { trainer: Pick<Trainer, 'confirmed'> },
+  { name, base, set, points, seeds, environment, start }: Input<'studies.create'>,
 ): Promise<StudyFile> {
   checkPoints(points, seeds);
   const config = await prepareConfig(parts, { ...base, set });
   for (const point of points) {
-    await prepareConfig(parts, { config: { ...config }, set: point.set }).catch((error) => {
-      const { code, message, hint } = asFailure(error);
-      throw new Failure(code, `Setting "${point.name}": ${message}`, hint);
-    });
+    try {
+      const own = await prepareConfig(parts, { config: { ...config }, set: point.set });
+      if (start) parts.trainer.confirmed?.require(own);
+    } catch (error) {
+      const { code, message, hint, unconfirmed } = asFailure(error);
+      throw new Failure(code, `Setting "${point.name}": ${message}`, hint, unconfirmed);
+    }
   }
   return {
     version: 1,

@@ -12,6 +12,7 @@ import { type StudyFiles, studyRunId } from '../run-sync/study-files.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
 import type { CreateRunParts } from '../runs/create-run.ts';
 import type { Runs } from '../runs/runs.ts';
+import type { Trainer } from '../trainer/trainer.ts';
 import { RunLabels } from './labels.ts';
 import { newStudyFile } from './new-study.ts';
 import { isActive, type StateOf, summarize, tabulate } from './table.ts';
@@ -23,6 +24,7 @@ interface StudiesParts extends CreateRunParts {
   runs: Runs;
   queue: Queue;
   supervisor: Supervisor;
+  trainer: Trainer;
   trash: Trash;
   notices: Notices;
 }
@@ -77,12 +79,12 @@ export class Studies {
   }
 
   /** Creates a sweep and returns its id. Throws as {@link newStudyFile} and {@link start} do. */
-  async create({ start, ...study }: Input<'studies.create'>): Promise<string> {
+  async create(study: Input<'studies.create'>): Promise<string> {
     const file = await newStudyFile(this.parts, study);
     const id = this.freeId(study.name);
     this.parts.studyFiles.write(id, file);
     this.publish(id);
-    if (start) await this.start(id);
+    if (study.start) await this.start(id);
     return id;
   }
 

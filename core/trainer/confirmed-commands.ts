@@ -13,9 +13,14 @@ const file = z.object({ version: z.literal(1), commands: z.array(ownCommand.exte
 export const commandDigest = ({ command, directory }: OwnCommand): string =>
   createHash('sha256').update(`${directory}\n${command}`).digest('hex');
 
-/** Returns the commands of a configuration's environments. */
-export const ownCommands = ({ environments }: Pick<RunConfig, 'environments'>): OwnCommand[] =>
-  environments.filter(({ type }) => type === 'process').map(({ config }) => ownCommand.parse(config));
+/** The parts of a configuration that can have commands. `reward`: null if episodes are not scored. */
+type WithCommands = Pick<RunConfig, 'environments'> & { reward: Pick<RunConfig['reward'], 'program'> | null };
+
+/** Returns the commands of a configuration's environments and of its reward program. */
+export const ownCommands = ({ environments, reward }: WithCommands): OwnCommand[] => [
+  ...environments.filter(({ type }) => type === 'process').map(({ config }) => ownCommand.parse(config)),
+  ...(reward?.program.command ? [ownCommand.parse(reward.program)] : []),
+];
 
 /**
  * The commands that the user has confirmed on this computer, in `commands.json` of the data folder. Run folders, bundles and configurations can't
@@ -42,7 +47,7 @@ export class ConfirmedCommands {
   }
 
   /** Throws `command_not_confirmed` for the first command that the user has not confirmed. */
-  require(config: Pick<RunConfig, 'environments'>): void {
+  require(config: WithCommands): void {
     const digests = this.digests();
     const unconfirmed = ownCommands(config).find((each) => !digests.includes(commandDigest(each)));
     if (unconfirmed) throw commandNotConfirmed(unconfirmed);

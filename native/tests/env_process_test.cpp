@@ -6,12 +6,14 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "env/late_environment.h"
 #include "env/process/process_environment.h"
 #include "env/registry.h"
 #include "error_code.h"
 #include "rollout/episode_json.h"
+#include "rollout/reward_program.h"
 #include "rollout/rollout.h"
 #include "tiny_run.h"
 #include "train/context/levels.h"
@@ -296,6 +298,76 @@ TEST_CASE("the messages of docs/formats/examples/process-environment.jsonl are v
   CHECK(checked > 8);
 }
 
+TEST_CASE("the terms of a reward program are valid, or the answer is refused as a whole") {
+  const auto terms = parse_score_answer(json::parse(R"({"id":1,"terms":{"judge":0.5,"style":[0.25,-1]}})"), 2);
+  REQUIRE(terms.size() == 2);
+  CHECK(terms[0].name == "judge");
+  CHECK(terms[0].by_turn == std::vector<double>{0, 0.5});
+  CHECK(terms[1].by_turn == std::vector<double>{0.25, -1});
+  json many = json::object();
+  for (int i = 0; i < 33; ++i) many["t" + std::to_string(i)] = 0;
+  const std::vector<std::pair<json, std::string>> invalid{
+      {json::parse(R"({"id":1})"), "terms is not an object"},
+      {json::parse(R"({"id":1,"terms":[]})"), "terms is not an object"},
+      {json::parse(R"({"id":1,"terms":{"a":"1"}})"), "terms.a is not a finite number"},
+      {json::parse(R"({"id":1,"terms":{"a":[1]}})"), "terms.a has 1 numbers for 2 turns"},
+      {json::parse(R"({"id":1,"terms":{"a":[1,null]}})"), "terms.a is not a finite number"},
+      {json::parse(R"({"id":1,"terms":{"a/b":1}})"), "the name \"a/b\" is not made of"},
+      {json::parse(R"({"id":1,"terms":{},"score":1})"), "the key \"score\" is unknown"},
+      {json{{"id", 1}, {"terms", many}}, "terms has more than 32 names"}};
+  for (const auto& [answer, problem] : invalid) {
+    CAPTURE(answer.dump());
+    CHECK(contains(failure_of([&, &message = answer] { parse_score_answer(message, 2); }), problem));
+  }
+}
+
+TEST_CASE("a reward program adds weighted terms to the turns; an episode that it can't score twice is void") {
+  const std::string id = R"(s/.*"id":\([0-9]*\).*/)";
+  const auto answer = [&](const std::string& pattern, const std::string& text) {
+    return R"( -e '/)" + pattern + "/{" + id + R"({"id":\1,)" + text + "}/p;b;}'";
+  };
+  const std::string judge =
+      R"(sed -u -n -e '/"hello"/{s/.*/{"hello":{"version":1,"name":"Judge","episodes":2}}/p;b;}')" +
+      answer(R"("seed":8,)", R"("error":"unreadable")") + answer(R"("seed":9,)", R"("terms":{"length":1})") +
+      answer(R"("score")", R"("terms":{"judge":2,"style":[1,-1]})");
+  const ProcessConfig command = confirmed(config_of(judge));
+  RewardProgram program({.command = judge, .directory = command.directory, .weight = 0.5});
+  const EnvironmentConfig environment = small_run_config().environments[0];
+  std::vector<Episode> episodes(4);
+  EpisodeScoring scoring(program, episodes.size());
+  for (std::size_t i = 0; i < episodes.size(); ++i) {
+    Episode& episode = episodes[i];
+    episode.spec = {0, 0, 0, 7 + i, std::nullopt};
+    episode.turns.resize(2);
+    episode.turns[0].score = episode.score = 1;
+    episode.success = true;
+    scoring.send(i, episode, environment);
+  }
+  std::set<std::size_t> done;
+  while (done.size() < episodes.size())
+    for (const std::size_t i : scoring.receive(episodes, std::chrono::seconds(10))) CHECK(done.insert(i).second);
+  for (const std::size_t i : {0, 3}) {
+    CHECK(episodes[i].score == 2);
+    CHECK(episodes[i].success);
+    CHECK(episodes[i].turns[0].score == 1.5);
+    CHECK(episodes[i].turns[1].score == 0.5);
+    REQUIRE(episodes[i].turns[1].terms.size() == 2);
+    CHECK(episodes[i].turns[1].terms[1].name == "style");
+    CHECK(episodes[i].turns[1].terms[1].value == -0.5);
+    CHECK(episodes[i].terms[0].value == 1);
+    CHECK(episodes[i].terms[1].value == 0);
+    CHECK(episodes[i].failures.empty());
+  }
+  for (const std::size_t i : {1, 2}) {
+    CHECK(episodes[i].is_void());
+    CHECK(episodes[i].score == 0);
+    CHECK_FALSE(episodes[i].success);
+    CHECK(episodes[i].failures.size() == 2);
+  }
+  CHECK(episodes[1].failures[0] == "reward program: it reported an error: unreadable");
+  CHECK(contains(episodes[2].failures[1], "the name of its term length is in use"));
+}
+
 TEST_CASE("an episode waits for a late environment without blocking, and plays as if it had not waited") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
@@ -366,6 +438,22 @@ TEST_CASE("slots do not change a rollout of a program; failed levels are void an
   CHECK(error_code_of([&] { roll_out("10000\\|10001\\|10002", 5); }) == "environment_failed");
 }
 
+TEST_CASE("a run fails if its reward program fails in more than half of the episodes") {
+  TinyRun tiny;
+  json& program = tiny.config["reward"]["program"];
+  program["command"] = "read -r line; " + std::string(kHello) + "exec sleep 1000";
+  program["directory"] = "/";
+  program["seconds"] = 0.3;
+  confirmed(config_of(program["command"]));
+  CHECK(tiny.train() == 1);
+  const auto failed = tiny.events("failed");
+  REQUIRE(failed.size() == 1);
+  CHECK(failed[0]["code"] == "environment_failed");
+  CHECK(failed[0]["hint"] == "fix the reward program, then resume the run");
+  CHECK(contains(failed[0]["message"],
+                 "the reward program failed in more than half of the episodes: it did not answer within 0.3 s"));
+}
+
 TEST_CASE(
     "a run trains on the valid episodes, counts and reports the void ones, and ends with a checkpoint if most fail") {
   TinyRun tiny;
@@ -384,7 +472,8 @@ TEST_CASE(
   CHECK(alerts[0]["iteration"] == 1);
   CHECK(alerts[0]["void"] == 4);
   CHECK(alerts[0]["episodes"] == 12);
-  CHECK(contains(alerts[0]["message"], "failed in 4 of 12 episodes; 0 were played again and 4 are void"));
+  CHECK(contains(alerts[0]["message"],
+                 "4 of 12 episodes of frozen-lake failed; 0 succeeded in a second attempt and 4 are void"));
   CHECK(contains(alerts[0]["message"], "it reported an error: no such level (8)"));
   const auto failed = tiny.events("failed");
   REQUIRE(failed.size() == 1);

@@ -91,15 +91,14 @@ test('a bundle, a configuration, a sweep and an evaluation bring no consent', as
   await expect(elsewhere.runs.create(source, 'copy', true)).rejects.toThrow(refused(own.command));
   const text = { config: configOf(own.command) } as never;
   await expect(elsewhere.runs.create(text, 'text', true)).rejects.toThrow(refused(own.command));
-  await expect(
-    elsewhere.studies.create({
-      name: 'shared',
-      base: source,
-      points: [{ name: 'a', set: {} }],
-      seeds: [1],
-      start: true,
-    }),
-  ).rejects.toThrow(refused(own.command));
+  const sweep = (set: Record<string, string>) => ({
+    ...{ name: 'shared', base: source, points: [{ name: 'a', set }], seeds: [1], start: true },
+  });
+  await expect(elsewhere.studies.create(sweep({}))).rejects.toThrow(refused(own.command));
+  const otherCommand = { 'environments.0.config.command': 'python3 other.py' };
+  await expect(elsewhere.studies.create(sweep(otherCommand))).rejects.toThrow(refused('python3 other.py'));
+  // The request can be repeated after consent, because it has created nothing.
+  expect(elsewhere.studies.list()).toEqual([]);
   await expect(elsewhere.evaluations.start(runId, { checkpoint: 0 })).rejects.toThrow(refused(own.command));
   expect(new ConfirmedCommands(other.home).digests()).toEqual([]);
   await other.close();
@@ -113,6 +112,18 @@ test('the address of a server needs consent, too', () => {
   commands.require(configOf(command));
   const other = commandOf('http://127.0.0.1:8001');
   expect(() => commands.require(configOf(other))).toThrow(refused(other));
+});
+
+test('a reward program needs consent in training and in evaluations', async () => {
+  const core = await world.core();
+  const program = { ...baseConfig.reward.program, ...own, command: 'python3 judge.py' };
+  const config = { ...configOf(own.command), reward: { ...baseConfig.reward, program } };
+  await core.runs.create({ config } as never, 'scored', false);
+  new ConfirmedCommands(world.home).confirm(own);
+  await expect(core.runs.start('scored')).rejects.toThrow(refused(program.command));
+  await expect(core.evaluations.start('scored', { checkpoint: 0 })).rejects.toThrow(refused(program.command));
+  new ConfirmedCommands(world.home).confirm(program);
+  new ConfirmedCommands(world.home).require(config);
 });
 
 test('a client asks once, confirms and repeats the request with its task id; a refusal is the error', async () => {

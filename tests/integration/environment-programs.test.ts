@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { processEnvironment } from '../../core/environments/process.ts';
 import { EnvironmentProgram } from '../../core/own-environments/program.ts';
+import { parseFrame, readIndex, readRollout } from '../../core/run-directory/rollouts.ts';
 import { commandDigest } from '../../core/trainer/confirmed-commands.ts';
 import { sameRun } from './tiny-run.ts';
 import {
@@ -23,27 +24,44 @@ import {
 
 const home = temporaryHome();
 const directory = join(root, 'examples/environments');
-const schema = JSON.parse(readFileSync(join(root, 'docs/formats/process-environment.schema.json'), 'utf8'));
-const recorded = readFileSync(join(root, 'docs/formats/examples/process-environment.jsonl'), 'utf8')
-  .trim()
-  .split('\n')
-  .map((line): { trainer?: unknown; program?: unknown } => JSON.parse(line));
-
-const messageOf = (name: string) => z.fromJSONSchema({ ...schema, $ref: `#/$defs/${name}` });
-
-test('the recorded session follows the schema, and the example answers it again', async () => {
+/** Returns the messages of a recorded session, after comparing them with the JSON Schema of their page. */
+function recordedSession(page: string) {
+  const read = (file: string) => readFileSync(join(root, 'docs/formats', file), 'utf8');
+  const schema = JSON.parse(read(`${page}.schema.json`));
+  const messageOf = (name: string) => z.fromJSONSchema({ ...schema, $ref: `#/$defs/${name}` });
   const [request, answer] = [messageOf('request'), messageOf('answer')];
-  for (const { trainer, program } of recorded) {
+  const lines = read(`examples/${page}.jsonl`).trim().split('\n');
+  const messages = lines.map((line): { trainer?: unknown; program?: unknown } => JSON.parse(line));
+  for (const { trainer, program } of messages) {
     if (trainer) request.parse(trainer);
     else answer.parse(program);
   }
-  expect(answer.safeParse({ id: 1, observation: 's', reward: 1, done: true, sucess: true }).success).toBe(false);
-  const child = spawn(process.execPath, ['2048.mjs', '16'], { cwd: directory, stdio: ['pipe', 'pipe', 'inherit'] });
-  const requests = recorded.flatMap(({ trainer }) => (trainer ? [`${JSON.stringify(trainer)}\n`] : []));
-  child.stdin.end(requests.join(''));
+  return {
+    answer,
+    requests: messages.flatMap(({ trainer }) => (trainer ? [trainer] : [])),
+    answers: messages.flatMap(({ program }) => (program ? [program] : [])),
+  };
+}
+
+/** Returns what an example answers to requests. */
+async function answersOf(command: string, args: readonly string[], requests: readonly unknown[]): Promise<unknown[]> {
+  const child = spawn(command, args, { cwd: directory, stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(requests.map((request) => `${JSON.stringify(request)}\n`).join(''));
   const answers: unknown[] = [];
   for await (const line of createInterface({ input: child.stdout })) answers.push(JSON.parse(line));
-  expect(answers).toEqual(recorded.flatMap(({ program }) => (program ? [program] : [])));
+  return answers;
+}
+
+test('the recorded sessions follow the schemas, and the examples answer them again', async () => {
+  const environment = recordedSession('process-environment');
+  const misspelled = { id: 1, observation: 's', reward: 1, done: true, sucess: true };
+  expect(environment.answer.safeParse(misspelled).success).toBe(false);
+  expect(await answersOf(process.execPath, ['2048.mjs', '16'], environment.requests)).toEqual(environment.answers);
+
+  const reward = recordedSession('reward-program');
+  expect(reward.answer.safeParse({ id: 1, terms: { judge: '1' } }).success).toBe(false);
+  expect(reward.answer.safeParse({ id: 1, terms: { 'a/b': 1 } }).success).toBe(false);
+  expect(await answersOf('python3', ['reward.py'], reward.requests)).toEqual(reward.answers);
 });
 
 test('the examples have at most 60 lines', () => {
@@ -65,8 +83,8 @@ const settings = {
 
 let template: Promise<string> | undefined;
 
-/** Creates a run on an example, and returns its folder and the variables of a trainer that may start the command. */
-async function runOn(name: string, command: string) {
+/** Creates a run on an example, perhaps with a reward program, and returns its folder and the variables of a trainer that may start the command. */
+async function runOn(name: string, command: string, reward = '') {
   template ??= newRun(home, 'starter-frozen-lake', settings);
   const folder = sameRun(await template, name);
   const config = { ...processEnvironment.preset.config, command, directory, processes: 2 };
@@ -75,21 +93,48 @@ async function runOn(name: string, command: string) {
   run.environments = [
     { ...processEnvironment.preset, label: 'own', config, max_turns: 2, max_actions_per_turn: 4, max_actions: 8 },
   ];
+  run.reward.program = { ...run.reward.program, command: reward, directory, weight: 0.5 };
   writeFileSync(path, JSON.stringify(run));
-  return { folder, confirmed: { STARPO_CONFIRMED_COMMANDS: commandDigest({ command, directory }) } };
+  const digests = [command, reward].map((each) => commandDigest({ command: each, directory }));
+  return { folder, confirmed: { STARPO_CONFIRMED_COMMANDS: digests.join() } };
 }
 
-test('2048 trains with the starter policy, and a killed run continues bit-identically', {
+const scored = z.object({
+  reward: z.number(),
+  reward_terms: z.record(z.string(), z.number()),
+  steps: z.array(z.object({ think: z.string().nullable(), terms: z.record(z.string(), z.number()) })),
+});
+
+/** Returns the first episode of an iteration. */
+async function firstEpisode(folder: string, iteration: number, split: string) {
+  const name = `rollouts/${String(iteration).padStart(6, '0')}-${split}`;
+  const paths = { file: `${name}.jsonl.zst`, index: `${name}.index.json` };
+  const [entry] = await readIndex(folder, paths);
+  return parseFrame(scored, paths, await readRollout(folder, paths), entry!);
+}
+
+test('2048 trains with the starter policy and a reward program, and a killed run continues bit-identically', {
   timeout: 60_000,
 }, async () => {
   const command = `${process.execPath} 2048.mjs 16`;
-  const whole = await runOn('whole', command);
+  const reward = 'python3 reward.py';
+  const whole = await runOn('whole', command, reward);
   expect(await train(whole.folder, whole.confirmed)).toBe(0);
   const metrics = finalMetrics(readJournal(whole.folder));
   expect(metrics['iteration 2']).toMatchObject({ 'rollout/environment_failure_rate': 0 });
   expect(metrics['iteration 2']!['rollout/actions']).toBeGreaterThan(0);
+  expect(Object.keys(metrics['iteration 2']!)).toEqual(
+    expect.arrayContaining(['rollout/reward_term/names_action', 'rollout/reward_term/repetition']),
+  );
+  for (const split of ['train', 'own']) {
+    const { reward, reward_terms, steps } = await firstEpisode(whole.folder, 2, split);
+    const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
+    expect(sum(Object.values(reward_terms))).toBeCloseTo(reward, 9);
+    expect(sum(steps.flatMap(({ terms }) => Object.values(terms)))).toBeCloseTo(reward, 9);
+    for (const { terms } of steps) expect([0, 0.025]).toContain(terms.names_action);
+  }
 
-  const killed = await runOn('killed', command);
+  const killed = await runOn('killed', command, reward);
   const child = startTrainer(killed.folder, killed.confirmed);
   const ended = once(child, 'exit');
   await journalReaches(killed.folder, child, (events) =>

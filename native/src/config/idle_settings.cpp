@@ -22,6 +22,8 @@ const Paths tau_paths{"policy_loss.tau_positive", "policy_loss.tau_negative"};
 const Paths correction_paths{"correction.weights",      "correction.level",      "correction.low",  "correction.high",
                              "correction.trust_region", "correction.divergence", "correction.bound"};
 const Paths critic_paths{"critic.learning_rate", "critic.value_clip", "critic.gradient_clip", "critic.warmup"};
+const Paths program_paths{"reward.program.directory", "reward.program.processes", "reward.program.seconds",
+                          "reward.program.weight"};
 const Paths kl_paths{"kl.estimator", "kl.placement", "kl.reference"};
 
 class IdleList {
@@ -151,6 +153,10 @@ void add_advantage(const RunConfig& config, IdleList& idle) {
 
 void add_rewards(const RunConfig& config, IdleList& idle) {
   if (config.reward.length_cost == 0) idle.add({"reward.length_buffer"}, "reward.length_cost is 0");
+  if (config.reward.program.command.empty())
+    idle.add(program_paths, "reward.program.command is empty");
+  else if (!config.reward.program.runs())
+    idle.add(program_paths, "reward.program.weight is 0: the program does not run");
   const Paths claims{"reward.grounding_weight", "reward.faithfulness_weight"};
   if (!config.rollout.think) idle.add(claims, "rollout.think is false: responses have no reasoning");
   if (std::ranges::none_of(config.environments, [](const EnvironmentConfig& environment) {
@@ -208,8 +214,9 @@ void add_reinforcement(IdleList& idle) {
   idle.add(filter_paths, reason);
   idle.add({"reward.normalization", "reward.normalize_by", "reward.normalize_terms", "reward.environment_weight",
             "reward.step_cost", "reward.success_bonus", "reward.length_cost", "reward.length_buffer",
-            "reward.grounding_weight", "reward.faithfulness_weight"},
+            "reward.grounding_weight", "reward.faithfulness_weight", "reward.program.command"},
            reason);
+  idle.add(program_paths, reason);
   idle.add({"advantage.estimator", "advantage.gamma", "advantage.lambda", "advantage.whiten", "advantage.whiten_over",
             "advantage.rewards", "advantage.turn_gamma", "advantage.scale_by_std", "advantage.step_weight",
             "advantage.history", "advantage.history_exponent", "advantage.episode_term", "advantage.gate"},

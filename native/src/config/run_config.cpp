@@ -132,6 +132,11 @@ void describe(FieldVisitor& v, RunConfig& c) {
                  "or episode"
                : "";
   });
+  v.check("reward.program.directory", [&] {
+    return !c.reward.program.command.empty() && c.reward.program.directory.empty()
+               ? "must be an absolute folder: reward.program.command runs in it"
+               : "";
+  });
   v.check("reward.normalize_by", [&] {
     return c.reward.normalization != RewardNormalization::none && c.reward.normalize_by == NormalizationScope::group &&
                    c.rollout.group_size == 1

@@ -125,17 +125,20 @@ struct Description {
 // Metrics of the `iteration` event, as users read them. Core's list and docs/formats/metrics.md are generated from it.
 inline constexpr std::array kIterationMetrics{
     Description{kRolloutSuccessRate, "share", "episodes that succeeded"},
-    Description{kRolloutEnvironmentFailureRate, "share",
-                "episodes in which an environment failed at least once; absent without environments of type `process`"},
-    Description{kRolloutVoidRate, "share",
-                "void episodes, in which an environment failed twice; the other metrics exclude them; absent without "
-                "environments of type `process`"},
+    Description{
+        kRolloutEnvironmentFailureRate, "share",
+        "episodes in which an environment or the reward program failed at least once; absent without environments "
+        "of type `process` and without a reward program"},
+    Description{
+        kRolloutVoidRate, "share",
+        "void episodes, in which an environment or the reward program failed twice; the other metrics exclude them; "
+        "absent without environments of type `process` and without a reward program"},
     Description{kRolloutRewardMean, "reward", "mean episode score, including penalties"},
     Description{
         kRolloutRewardTerm, "reward",
         "weighted reward term, summed over the turns of an episode: `environment`, `format`, and each of "
-        "`step_cost`, `success`, `length`, `grounding` and `faithfulness` whose weight is not 0; they add up to "
-        "`rollout/reward_mean`"},
+        "`step_cost`, `success`, `length`, `grounding` and `faithfulness` whose weight is not 0, and those of the "
+        "reward program; they add up to `rollout/reward_mean`"},
     Description{kRolloutRewardMaxInGroup, "reward", "best score in the group, averaged over groups"},
     Description{kRolloutRewardStdInGroup, "reward",
                 "unbiased standard deviation of scores in the group, averaged over groups; absent for group size 1"},

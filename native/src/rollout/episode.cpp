@@ -23,6 +23,20 @@ void Episode::add_term(const std::string& name, double value) {
     term->value += value;
 }
 
+void Episode::add_turn_term(std::size_t turn, const std::string& name, double value) {
+  turns[turn].terms.push_back({name, value});
+  turns[turn].score += value;
+  score += value;
+  add_term(name, value);
+}
+
+void Episode::make_void() {
+  ended = EndReason::environment_failed;
+  score = 0;
+  terms.clear();
+  success = false;
+}
+
 int Episode::sampled_tokens() const {
   int sum = 0;
   for (const Turn& turn : turns) sum += static_cast<int>(turn.ids.size());

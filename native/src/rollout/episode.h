@@ -61,7 +61,7 @@ const char* name_of(EndReason);
 struct Episode {
   EpisodeSpec spec;
   int number = 0;                                 // position in the rollout, for its id
-  std::vector<std::string> failures;              // why the environment failed, in each attempt to play the episode
+  std::vector<std::string> failures;              // why the environment or the reward program failed, per attempt
   std::string initial;                            // board, or the observation of an environment without one
   std::optional<double> log_random_success = {};  // level difficulty, if computed; see env/level_difficulty.h
   ResetInfo reset_info = {};
@@ -75,8 +75,12 @@ struct Episode {
   EndReason ended = EndReason::done;
 
   bool is_void() const { return ended == EndReason::environment_failed; }
+  // Removes the score. The turns stay, because they show where the environment failed.
+  void make_void();
 
   void add_term(const std::string& name, double value);
+  // Adds a weighted term to the score of a turn.
+  void add_turn_term(std::size_t turn, const std::string& name, double value);
 
   int sampled_tokens() const;
   int executed_actions() const;

@@ -174,14 +174,10 @@ void EpisodePlayer::score_turn(bool solves) {
 }
 
 void EpisodePlayer::score_claims() {
-  for (Turn& turn : episode_.turns) {
-    for (RewardTerm& term : claim_terms(turn, episode_.turns.size(), rules_.reward)) {
-      episode_.add_term(term.name, term.value);
-      episode_.score += term.value;
-      turn.score += term.value;
-      turn.terms.push_back(std::move(term));
-    }
-  }
+  const std::size_t turns = episode_.turns.size();
+  for (std::size_t turn = 0; turn < turns; ++turn)
+    for (const RewardTerm& term : claim_terms(episode_.turns[turn], turns, rules_.reward))
+      episode_.add_turn_term(turn, term.name, term.value);
 }
 
 void EpisodePlayer::parse_turn() {

@@ -1,6 +1,7 @@
 #include "rollout/reward_terms.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace starpo {
@@ -52,6 +53,17 @@ double sum_of(std::span<const RewardTerm> terms) {
   return sum;
 }
 
+bool is_built_in_term(std::string_view name) {
+  static constexpr std::array names{kEnvironmentTerm,
+                                    kFormatTerm,
+                                    std::string_view("step_cost"),
+                                    std::string_view("success"),
+                                    std::string_view("length"),
+                                    std::string_view("grounding"),
+                                    std::string_view("faithfulness")};
+  return std::ranges::find(names, name) != names.end();
+}
+
 double weight_of_term(std::string_view name, const RewardConfig& config) {
   if (name == kEnvironmentTerm) return config.environment_weight;
   if (name == kFormatTerm) return std::abs(config.format_penalty);
@@ -60,7 +72,7 @@ double weight_of_term(std::string_view name, const RewardConfig& config) {
   if (name == "length") return config.length_cost;
   if (name == "grounding") return config.grounding_weight;
   if (name == "faithfulness") return config.faithfulness_weight;
-  return 1;
+  return config.program.weight;
 }
 
 }  // namespace starpo

@@ -31,7 +31,10 @@ std::vector<RewardTerm> claim_terms(const Turn&, std::size_t turns, const Reward
 
 double sum_of(std::span<const RewardTerm>);
 
-// Returns the size of the option that weighs a term. A term without an option has weight 1.
+// Returns whether a reward program can't use the name.
+bool is_built_in_term(std::string_view name);
+
+// Returns the size of the option that weighs a term. Terms that are not built in are those of the reward program.
 double weight_of_term(std::string_view name, const RewardConfig&);
 
 }  // namespace starpo

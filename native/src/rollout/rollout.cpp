@@ -1,5 +1,6 @@
 #include "rollout/rollout.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <deque>
@@ -30,7 +31,9 @@ class SlotScheduler {
         draws_{request.random, request.iteration, request.sampling, request.rules.front().chat.stop_ids()},
         slots_(generator.slots()),
         episodes_(request.episodes.size()),
-        failures_(request.episodes.size()) {}
+        failures_(request.episodes.size()) {
+    if (request.reward_program) scoring_.emplace(*request.reward_program, request.episodes.size());
+  }
 
   std::vector<Episode> play() {
     generator_.reset();
@@ -38,12 +41,13 @@ class SlotScheduler {
       for (int slot = 0; slot < static_cast<int>(slots_.size()); ++slot)
         if (!slots_[slot].player && has_next()) assign(slot);
       receive_answers();
+      receive_scores();
       step();
       if (request_.progress) request_.progress(finished_);
     }
     for (std::size_t i = 0; i < episodes_.size(); ++i) {
       episodes_[i].number = static_cast<int>(i);
-      episodes_[i].failures = std::move(failures_[i]);
+      episodes_[i].failures.insert(episodes_[i].failures.begin(), failures_[i].begin(), failures_[i].end());
     }
     return std::move(episodes_);
   }
@@ -125,17 +129,28 @@ class SlotScheduler {
     }
     Episode& episode = episodes_[state.episode] = std::move(partial);
     episode.spec = request_.episodes[state.episode];
-    episode.ended = EndReason::environment_failed;
-    // A void episode has no score, but its turns show where the environment failed.
-    episode.score = 0;
-    episode.terms.clear();
-    episode.success = false;
+    episode.make_void();
     ++finished_;
+    count_void("the environment " + rules_of(state.episode).environment.label, reason);
+  }
+
+  void count_void(const std::string& culprit, const std::string& reason) {
     if (++void_ * 2 > static_cast<int>(episodes_.size()))
-      throw Error("environment_failed",
-                  "the environment " + request_.rules[episode.spec.environment].environment.label +
-                      " failed in more than half of the episodes: " + reason,
-                  "fix the environment, then resume the run");
+      throw Error("environment_failed", culprit + " failed in more than half of the episodes: " + reason,
+                  "fix " + culprit + ", then resume the run");
+  }
+
+  const EpisodeRules& rules_of(int episode) const { return request_.rules[request_.episodes[episode].environment]; }
+
+  // Blocks only if every episode that is not finished waits for its score.
+  void receive_scores() {
+    if (!scoring_) return;
+    const bool plays = has_next() || std::ranges::any_of(slots_, [](const Slot& slot) { return !!slot.player; });
+    for (const std::size_t i : scoring_->receive(episodes_, plays ? std::chrono::milliseconds(0) : kWait)) {
+      ++finished_;
+      if (episodes_[i].is_void())
+        count_void("the reward program", episodes_[i].failures.back().substr(kRewardProgramFailure.size()));
+    }
   }
 
   bool shares_prompt(int episode) const {
@@ -175,10 +190,13 @@ class SlotScheduler {
   void finish_if_ended(int slot) {
     Slot& state = slots_[slot];
     if (!state.player->finished()) return;
-    episodes_[state.episode] = state.player->take();
+    const Episode& episode = episodes_[state.episode] = state.player->take();
     state.player.reset();
     generator_.end(slot);
-    ++finished_;
+    if (scoring_)
+      scoring_->send(static_cast<std::size_t>(state.episode), episode, rules_of(state.episode).environment);
+    else
+      ++finished_;
   }
 
   Generator& generator_;
@@ -187,6 +205,7 @@ class SlotScheduler {
   std::vector<Slot> slots_;
   std::vector<Episode> episodes_;
   std::vector<std::vector<std::string>> failures_;  // [episodes] reasons
+  std::optional<EpisodeScoring> scoring_;           // with a reward program
   std::deque<int> again_;                           // episodes whose environment failed once
   int next_ = 0;
   int void_ = 0;

@@ -8,6 +8,7 @@
 #include "base/philox.h"
 #include "engine/generator.h"
 #include "rollout/episode_player.h"
+#include "rollout/reward_program.h"
 
 namespace starpo {
 
@@ -26,13 +27,16 @@ struct RolloutRequest {
   // Called after every decoding step with the number of finished episodes. May block (pause), or throw to abort the
   // rollout.
   std::function<void(int finished)> progress;
+
+  RewardProgram* reward_program = nullptr;  // scores each finished episode while the others are played
 };
 
 // Plays all episodes with one generator and without barriers: when a slot finishes a turn, it steps its environment and
 // continues; a free slot starts the next episode. A slot whose environment has not answered waits while
 // the others decode. An episode whose environment fails is played once more, with other draws on the same level, and is
-// void if that fails, too. Results do not depend on the assignment of slots. Errors: non_finite_logprob,
-// context_too_small, config_invalid, environment_failed (more than half of the episodes are void).
+// void if that fails, too. So is an episode that the reward program fails to score twice. Results do not depend on the
+// assignment of slots. Errors: non_finite_logprob, context_too_small, config_invalid, environment_failed (more than
+// half of the episodes are void).
 std::vector<Episode> run_rollout(Generator&, const RolloutRequest&);
 
 }  // namespace starpo

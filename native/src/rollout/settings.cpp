@@ -66,6 +66,14 @@ void describe(FieldVisitor& v, LevelsConfig& c) {
   v.integer("pool", c.pool, 0, 1000000000);
 }
 
+void describe(FieldVisitor& v, RewardProgramConfig& c) {
+  v.text("command", c.command, {.max_length = 4096});
+  v.text("directory", c.directory, {.pattern = "(/[^\\n]*)?", .max_length = 256});
+  v.integer("processes", c.processes, 1, 256);
+  v.number("seconds", c.seconds, 0.1, 86400);
+  v.number("weight", c.weight, 0, 100);
+}
+
 void describe(FieldVisitor& v, RewardConfig& c) {
   v.number("environment_weight", c.environment_weight, 0, 100);
   v.number("format_penalty", c.format_penalty, -100, 0);
@@ -78,6 +86,7 @@ void describe(FieldVisitor& v, RewardConfig& c) {
   v.choice("normalization", c.normalization, {"none", "mean", "mean_std", "asymmetric_clip"});
   v.choice("normalize_by", c.normalize_by, {"group", "environment", "batch"});
   v.boolean("normalize_terms", c.normalize_terms);
+  v.section("program", c.program);
 }
 
 }  // namespace starpo

@@ -54,6 +54,17 @@ struct LevelsConfig {
   int pool = 0;
 };
 
+// A program of the user that adds reward terms; see rollout/reward_program.h.
+struct RewardProgramConfig {
+  std::string command;    // for /bin/sh; empty: none
+  std::string directory;  // absolute folder in which the command runs
+  int processes = 1;
+  double seconds = 60;  // time limit to start and per episode
+  double weight = 1;    // 0: the program does not run
+
+  bool runs() const { return !command.empty() && weight > 0; }
+};
+
 // Weights of the reward terms; see rollout/reward_terms.h.
 struct RewardConfig {
   double environment_weight = 1;
@@ -67,6 +78,7 @@ struct RewardConfig {
   RewardNormalization normalization = RewardNormalization::none;
   NormalizationScope normalize_by = NormalizationScope::group;
   bool normalize_terms = false;
+  RewardProgramConfig program = {};
 
   NormalizationConfig normalization_config() const { return {normalization, normalize_by, normalize_terms}; }
 };
@@ -79,6 +91,7 @@ void describe(FieldVisitor&, PromptConfig&);
 void describe(FieldVisitor&, EnvironmentConfig&);
 void describe(FieldVisitor&, RolloutConfig&);
 void describe(FieldVisitor&, LevelsConfig&);
+void describe(FieldVisitor&, RewardProgramConfig&);
 void describe(FieldVisitor&, RewardConfig&);
 
 }  // namespace starpo

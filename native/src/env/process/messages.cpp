@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <regex>
 
 namespace starpo {
 namespace {
@@ -111,6 +112,31 @@ ProgramStep parse_step_answer(const Json& message) {
     result.terms.push_back({"environment", result.reward});
   }
   return step;
+}
+
+std::vector<ProgramTerm> parse_score_answer(const Json& message, std::size_t turns) {
+  constexpr std::size_t limit = 32;
+  check_keys(message, {"id", "terms"});
+  const auto found = message.find("terms");
+  if (found == message.end() || !found->is_object()) fail("terms is not an object", message);
+  if (found->size() > limit) fail("terms has more than " + std::to_string(limit) + " names", message);
+  std::vector<ProgramTerm> terms;
+  for (const auto& [name, value] : found->items()) {
+    static const std::regex pattern("[A-Za-z0-9_.-]{1,64}");
+    if (!std::regex_match(name, pattern))
+      fail("the name " + excerpt(name) + " is not made of 1 to 64 letters, digits, underscores, dots and hyphens",
+           message);
+    const std::string path = "terms." + name;
+    ProgramTerm& term = terms.emplace_back(ProgramTerm{name, std::vector<double>(turns)});
+    if (!value.is_array()) {
+      term.by_turn.back() = read_finite(message, value, path);
+      continue;
+    }
+    if (value.size() != turns)
+      fail(path + " has " + std::to_string(value.size()) + " numbers for " + std::to_string(turns) + " turns", message);
+    for (std::size_t turn = 0; turn < turns; ++turn) term.by_turn[turn] = read_finite(message, value[turn], path);
+  }
+  return terms;
 }
 
 std::string printable(std::string_view text, std::size_t limit) {

@@ -9,7 +9,7 @@
 #include "env/environment.h"
 #include "env/process/program_pool.h"
 
-// The messages of docs/formats/process-environment.md.
+// The messages of docs/formats/process-environment.md and docs/formats/reward-program.md.
 namespace starpo {
 
 inline constexpr int kProcessProtocolVersion = 1;
@@ -28,10 +28,18 @@ struct ProgramStep {
   std::optional<bool> effective;
 };
 
+// A reward term of a reward program, unweighted.
+struct ProgramTerm {
+  std::string name;
+  std::vector<double> by_turn;
+};
+
 // Parse a message of a program. Errors: EnvironmentFailure, with the key and the problem.
 ProgramHello parse_hello(const nlohmann::json&);
 ProgramState parse_reset_answer(const nlohmann::json&);
 ProgramStep parse_step_answer(const nlohmann::json&);
+// A number counts for the last of the episode's `turns`; a list has one number per turn.
+std::vector<ProgramTerm> parse_score_answer(const nlohmann::json&, std::size_t turns);
 
 // Returns the start of a text, with valid UTF-8, for a message to the user.
 std::string printable(std::string_view text, std::size_t limit);

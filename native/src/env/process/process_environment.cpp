@@ -27,7 +27,7 @@ void ProcessEnvironment::start_reset(std::uint64_t seed, const NoiseStream* nois
   nlohmann::json request{{"seed", seed}, {"split", split() == Split::train ? "train" : "validation"}};
   // 53 bits, so that every language reads the number exactly.
   if (noise) request["noise"] = static_cast<std::uint64_t>(NoiseStream(*noise).draw() * 0x1p53);
-  pool_->reset(episode_, std::move(request));
+  pool_->begin(episode_, {{"reset", std::move(request)}});
 }
 
 void ProcessEnvironment::finish_reset() {

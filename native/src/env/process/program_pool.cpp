@@ -14,10 +14,10 @@ using Clock = std::chrono::steady_clock;
 ProgramPool::ProgramPool(ProcessConfig config) : config_(std::move(config)) {}
 ProgramPool::~ProgramPool() = default;
 
-void ProgramPool::reset(ProgramEpisode& episode, nlohmann::json reset_request) {
+void ProgramPool::begin(ProgramEpisode& episode, nlohmann::json request) {
   close(episode);
   if (programs_.empty()) require_confirmed(config_);
-  episode.request = {{"reset", std::move(reset_request)}};
+  episode.request = std::move(request);
   episode.state = State::queued;
   episode.stepped = false;
   queued_.push_back(&episode);

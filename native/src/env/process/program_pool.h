@@ -24,7 +24,7 @@ class Program;
 struct ProgramEpisode {
   enum class State { idle, queued, waiting, answered, failed };
   State state = State::idle;
-  nlohmann::json request;  // its reset, without the id
+  nlohmann::json request;  // the first one, without the id
   nlohmann::json answer;
   std::string failure;
   bool stepped = false;        // a step was sent
@@ -42,8 +42,8 @@ class ProgramPool {
   ProgramPool(const ProgramPool&) = delete;
   ProgramPool& operator=(const ProgramPool&) = delete;
 
-  // Starts an episode as soon as a process has room for it. Errors: command_not_confirmed.
-  void reset(ProgramEpisode&, nlohmann::json reset_request);
+  // Sends the first request of an episode as soon as a process has room for it. Errors: command_not_confirmed.
+  void begin(ProgramEpisode&, nlohmann::json request);
   void step(ProgramEpisode&, const std::string& action);
   // Abandons a running episode. A late answer to it is ignored.
   void close(ProgramEpisode&);

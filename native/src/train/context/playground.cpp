@@ -10,6 +10,7 @@ Playground::Playground(const RunConfig& config, const std::filesystem::path& mod
     prototypes.push_back(make_environment(environment.type, environment.config));
     rules.push_back({environment, config.rollout, config.reward, tokenizer, chat});
   }
+  if (config.reward.program.runs()) reward_program = std::make_unique<RewardProgram>(config.reward.program);
 }
 
 }  // namespace starpo

@@ -8,6 +8,7 @@
 #include "env/environment.h"
 #include "rollout/episode_player.h"
 #include "rollout/prompt.h"
+#include "rollout/reward_program.h"
 #include "tokenizer/tokenizer.h"
 
 namespace starpo {
@@ -24,6 +25,7 @@ struct Playground {
   ChatFormat chat;
   std::vector<std::unique_ptr<Environment>> prototypes;  // per environment
   std::vector<EpisodeRules> rules;                       // per environment
+  std::unique_ptr<RewardProgram> reward_program;         // null: none
 };
 
 }  // namespace starpo

@@ -17,7 +17,8 @@ std::vector<Episode> play_evaluation(const EvaluationParts& parts, int environme
                          {},
                          {parts.config.seed, RandomStream::evaluation_sampling},
                          static_cast<std::uint32_t>(draw_index),
-                         std::move(progress)};
+                         std::move(progress),
+                         parts.playground.reward_program.get()};
   request.sampling.temperature = static_cast<float>(parts.config.evaluation.temperature);
   return run_rollout(parts.generator, request);
 }

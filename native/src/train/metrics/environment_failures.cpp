@@ -37,10 +37,9 @@ std::vector<EnvironmentFailures> environment_failures(std::span<const Episode> e
       for (const std::string& reason : episode.failures) ++reasons[reason];
     }
     if (failures.failed == 0) continue;
-    failures.text = "the environment " + failures.label + " failed in " + std::to_string(failures.failed) + " of " +
-                    std::to_string(failures.episodes) + " episodes; " +
-                    std::to_string(failures.failed - failures.voided) + " were played again and " +
-                    std::to_string(failures.voided) +
+    failures.text = std::to_string(failures.failed) + " of " + std::to_string(failures.episodes) + " episodes of " +
+                    failures.label + " failed; " + std::to_string(failures.failed - failures.voided) +
+                    " succeeded in a second attempt and " + std::to_string(failures.voided) +
                     " are void, neither trained on nor scored. Reasons: " + most_common(reasons);
     result.push_back(std::move(failures));
   }
@@ -52,7 +51,7 @@ void add_environment_failures(std::span<const Episode> episodes, const RunConfig
     const EnvironmentType* type = find_environment_type(environment.type);
     return type && type->is_external;
   });
-  if (!applies || episodes.empty()) return;
+  if ((!applies && !config.reward.program.runs()) || episodes.empty()) return;
   const auto failed = std::ranges::count_if(episodes, [](const Episode& episode) { return !episode.failures.empty(); });
   const auto voided = std::ranges::count_if(episodes, &Episode::is_void);
   const auto count = static_cast<double>(episodes.size());

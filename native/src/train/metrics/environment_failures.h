@@ -14,7 +14,7 @@ namespace starpo {
 struct EnvironmentFailures {
   std::string label;
   int episodes = 0, failed = 0, voided = 0;
-  std::string text;  // a sentence with the numbers and the most common reasons
+  std::string text = {};  // a sentence with the numbers and the most common reasons
 
   // More than 5 % void episodes deserve attention: they bias what the policy is trained on.
   bool is_alert() const { return voided * 20 > episodes; }
@@ -23,7 +23,8 @@ struct EnvironmentFailures {
 // Returns the environments that failed.
 std::vector<EnvironmentFailures> environment_failures(std::span<const Episode>, const RunConfig&);
 
-// Adds rollout/environment_failure_rate and rollout/void_rate if an environment is external, since others don't fail.
+// Adds rollout/environment_failure_rate and rollout/void_rate if an environment is external or a reward program runs,
+// since nothing else fails.
 void add_environment_failures(std::span<const Episode>, const RunConfig&, Metrics&);
 
 // Removes episodes that don't measure the policy, because their environment failed, and returns them.

@@ -224,13 +224,13 @@ double TrainingRun::diagnose(std::span<const Episode> episodes, std::span<const 
   return at(metrics, metric::kTimeDiagnostics) = watch.seconds();
 }
 
-std::vector<Episode> TrainingRun::take_void_episodes(std::vector<Episode>& episodes, const std::string& where) {
+std::vector<Episode> TrainingRun::take_void_episodes(std::vector<Episode>& episodes, const std::string& place) {
   for (const EnvironmentFailures& failures : environment_failures(episodes, state_->config)) {
-    const std::string message = where + ": " + failures.text;
+    const std::string message = place + failures.text;
     if (failures.is_alert())
       journal_.environment_alert(iteration_, failures.label, failures.voided, failures.episodes, message);
     else
-      journal_.warning(message);
+      journal_.warning("iteration " + std::to_string(iteration_) + ": " + message);
   }
   return take_void(episodes);
 }
@@ -272,7 +272,8 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics, std::vector<Episode
                          training_sampling(rollout),
                          {state_->config.seed, RandomStream::train_sampling},
                          static_cast<std::uint32_t>(iteration_),
-                         {}};
+                         {},
+                         state_->playground.reward_program.get()};
   request.progress = [&](int finished) {
     journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
     control_.poll_abortable(write_last_checkpoint);
@@ -282,7 +283,7 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics, std::vector<Episode
   const double seconds = watch.seconds();
   Metrics failures;
   add_environment_failures(episodes, state_->config, failures);
-  voids = take_void_episodes(episodes, "iteration " + std::to_string(iteration_));
+  voids = take_void_episodes(episodes, "");
   rate_level_difficulty(state_->config, state_->playground.prototypes, episodes);
 
   metrics = rollout_metrics(episodes, rollout.think);
@@ -321,7 +322,7 @@ void TrainingRun::evaluate() {
       const int index = static_cast<int>(e);
       auto played_episodes =
           play_evaluation({state_->config, state_->playground, *state_->replica.generator}, index, index, progress);
-      auto voids = take_void_episodes(played_episodes, "evaluation at iteration " + std::to_string(iteration_));
+      auto voids = take_void_episodes(played_episodes, "in the evaluation, ");
       const auto episodes = std::make_shared<const std::vector<Episode>>(std::move(played_episodes));
       const double seconds = watch.seconds();
       log_evaluation();

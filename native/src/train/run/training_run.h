@@ -56,7 +56,7 @@ class TrainingRun {
   // Void episodes are only written, so that they can be inspected.
   std::vector<Episode> roll_out(Metrics&, std::vector<Episode>& voids);
   double diagnose(std::span<const Episode>, std::span<const Sequence> kept, Metrics&);
-  std::vector<Episode> take_void_episodes(std::vector<Episode>&, const std::string& where);
+  std::vector<Episode> take_void_episodes(std::vector<Episode>&, const std::string& place);
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();
