@@ -1,3 +1,4 @@
+import { alertTitle } from './alert-words.ts';
 import type { Alert, KnownRunStatus, RunSummary, TrapLevel } from './contract.ts';
 import { knownWord } from './open-words.ts';
 import { evaluatedSuccess, isLive } from './run-facts.ts';
@@ -18,7 +19,8 @@ const titles: Record<TrapLevel, string> = {
   collapsed: 'Echo Trap: the run has collapsed',
 };
 
-const titleOf = ({ level }: Alert) => knownWord(titles, level ?? 'warning') ?? titles.warning;
+const titleOf = (alert: Alert) =>
+  alert.level === null ? alertTitle(alert) : (knownWord(titles, alert.level) ?? titles.warning);
 
 /** Titles of the ends that the user did not request. */
 const endTitles: Partial<Record<KnownRunStatus, string>> = {
@@ -71,8 +73,11 @@ function newAlarm(alerts: readonly Alert[]): Alert | null {
 }
 
 const alarms: readonly Alert['level'][] = ['warning', 'collapsing', 'collapsed'];
-/** Returns -1 for anything but an alarm. */
-const rankOf = (alert: Alert | null) => alarms.indexOf(alert?.level ?? null);
+/** Returns -1 for anything but an alarm. Alerts that are not the monitor's have no level. */
+function rankOf(alert: Alert | null): number {
+  if (alert && alert.level === null) return alert.severity === 'warning' || alert.severity === 'critical' ? 0 : -1;
+  return alarms.indexOf(alert?.level ?? null);
+}
 
 function endWords(run: RunSummary): string {
   const success = evaluatedSuccess(run.latest);

@@ -9,6 +9,7 @@ import { measured } from '../run-directory/meaning.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { ingestAnnotations, readAlerts } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
+import { type EnvironmentAlert, environmentAlerts } from './environment-alerts.ts';
 import { configOf, readForkBaseline } from './fork-baseline.ts';
 import { type StoredEvent, storedMeaning } from './queries.ts';
 import { getRun, type RunRow } from './runs-table.ts';
@@ -33,8 +34,8 @@ interface MonitoredRun {
 }
 
 /**
- * Runs the Echo Trap monitor on the newly ingested part of a run and writes its alerts to the run's annotations, but only those that still apply at
- * the end of the journal. Alerts have stable ids, so a crash or a rebuild raises none twice.
+ * Runs the Echo Trap monitor on the newly ingested part of a run and writes its alerts and those about environments to the run's annotations. Alerts
+ * of the monitor must still apply at the end of the journal. Alerts have stable ids, so a crash or a rebuild raises none twice.
  */
 export class RunMonitors {
   private readonly database: HistoryDatabase;
@@ -66,19 +67,24 @@ export class RunMonitors {
     const run = this.monitoredRun(runId, processed);
     const before = run.monitor.alerts;
     const change = processEvents(database, runId, run, row.last_seq);
+    const ofEnvironments = environmentAlerts(database, runId, processed, row.last_seq);
     if (!change && processed >= 0) {
+      const result = this.raise(runId, ofEnvironments);
       prepared(database, 'UPDATE echo_trap SET seq = ? WHERE run = ?').run(row.last_seq, runId);
-      return { trapChanged: false, raised: false, problem: null };
+      return { trapChanged: false, ...result };
     }
     const earlier = before.filter(({ iteration }) => iteration <= (change?.rewoundTo ?? 0)).map(({ id }) => id);
     const fresh = run.monitor.alerts.filter(({ id }) => !earlier.includes(id));
-    const { raised, problem } = this.raise(runId, fresh);
+    const { raised, problem } = this.raise(runId, [...fresh, ...ofEnvironments]);
     storeView(database, runId, run.monitor.view(), row.last_seq);
     return { trapChanged: true, raised, problem };
   }
 
   /** Throws `disk_full`; the next call raises the alerts again. */
-  private raise(runId: string, alerts: readonly TrapAlert[]): Pick<MonitorUpdate, 'raised' | 'problem'> {
+  private raise(
+    runId: string,
+    alerts: readonly (TrapAlert | EnvironmentAlert)[],
+  ): Pick<MonitorUpdate, 'raised' | 'problem'> {
     if (alerts.length === 0 || this.readOnly) return { raised: false, problem: null };
     const stored = readAlerts(this.database, runId).map(({ id }) => id);
     const fresh = alerts.filter(({ id }) => !stored.includes(id));

@@ -133,7 +133,7 @@ const events = {
   environment_alert: event(
     { iteration: integer, environment: z.string(), void: integer, episodes: integer, message: z.string() },
     () => ({}),
-    ({ message }) => ({ level: 'warning', message: sentence(message) }),
+    ({ iteration, message }) => ({ level: 'warning', message: sentence(`iteration ${iteration}: ${message}`) }),
   ),
   log: event(
     { level: z.string(), message: z.string() },

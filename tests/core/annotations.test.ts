@@ -23,6 +23,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newAlarm } from '../../core/alert-actions/alert-actions.ts';
 import { channelPair } from '../../core/contract/channel.ts';
 import { createClient } from '../../core/contract/client.ts';
+import { NotificationFilter } from '../../core/contract/notification.ts';
 import type { Core } from '../../core/index.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
@@ -148,6 +149,46 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(published).toMatchObject([{ runId: 'one', alerts: [{ iteration: 0 }] }]);
     await core.supervisor.rebuild();
     expect(core.annotations.alerts('one')).toMatchObject([{ iteration: 0 }]);
+  });
+
+  test('void episodes raise one alert per period of failures, with advice, and again after the run was resumed', async () => {
+    const published = collectNotices(core, 'alerts');
+    const failure = (seq: number, iteration: number, environment = 'own') =>
+      JSON.stringify({
+        ...{ v: 1, seq, time: Date.now() + seq, type: 'environment_alert', iteration, environment },
+        ...{ void: 9, episodes: 10, message: '9 of 10 episodes of own failed' },
+      });
+    let seq = 3;
+    const append = async (lines: ((seq: number) => string)[]) => {
+      const text = lines.map((line) => `${line(seq++)}\n`).join('');
+      appendFileSync(join(world.home, 'runs/two/events.jsonl'), text);
+      await core.supervisor.refresh('two');
+      return core.annotations.alerts('two').map(({ iteration }) => iteration);
+    };
+    const at = (iteration: number, environment?: string) => (own: number) => failure(own, iteration, environment);
+    expect(await append([at(5)])).toEqual([5]);
+    expect(core.annotations.alerts('two')).toMatchObject([
+      { kind: 'environment_alert', severity: 'warning', level: null, message: '9 of 10 episodes of own failed.' },
+    ]);
+    expect(published).toHaveLength(1);
+    expect(
+      new NotificationFilter().ofAlerts({ ...core.runs.get('two'), status: 'running' }, published[0]!.alerts),
+    ).toMatchObject({
+      title: 'Environment failures',
+    });
+    // Not an alarm of the Echo Trap monitor, to which automatic actions respond.
+    expect(newAlarm(published[0]!.alerts, [])).toBeUndefined();
+    expect(await append([at(6), at(6), at(25), at(6, 'other')])).toEqual([5, 6]);
+    expect(await append([at(46)])).toEqual([5, 6, 46]);
+    const later = 1 + Math.max(...core.annotations.alerts('two').map(({ raisedAt }) => raisedAt));
+    const resumed = (own: number) => {
+      const event = JSON.parse(journal.started(own, { checkpoint: 'checkpoints/000005', iteration: 5 }));
+      return JSON.stringify({ ...event, time: later });
+    };
+    expect(await append([resumed])).toEqual([5]);
+    expect(await append([at(30)])).toEqual([5, 30]);
+    await core.supervisor.rebuild();
+    expect(core.annotations.alerts('two').map(({ iteration }) => iteration)).toEqual([5, 30]);
   });
 
   test('a snoozed alert is published again when the snooze ends', async () => {

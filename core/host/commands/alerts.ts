@@ -1,3 +1,4 @@
+import { alertAdvice } from '../../contract/alert-words.ts';
 import type { Advice, Alert } from '../../contract/contract.ts';
 import { metricTitle } from '../../contract/metric-titles.ts';
 import { lossText, rollBackLabel, stateTitles } from '../../contract/trap-words.ts';
@@ -39,11 +40,13 @@ async function applyAdvice(home: string | undefined, named: string, adviceId: st
   });
 }
 
-function describeAlert({ iteration, level, severity, state, message, series, value, baseline, action }: Alert) {
+function describeAlert(alert: Alert) {
+  const { iteration, level, severity, state, message, series, value, baseline, action } = alert;
   const number = (measured: number | null) => measured?.toPrecision(3) ?? 'unknown';
   return [
     `\niteration ${iteration}  ${level ?? severity}, ${state}`,
     `  ${message}`,
+    ...(alertAdvice(alert) === '' ? [] : [`  ${alertAdvice(alert)}`]),
     ...(series === null ? [] : [`  ${metricTitle(series)} ${number(value)} (baseline ${number(baseline)})`]),
     ...(action === null ? [] : [`  ${actionText(action)}`]),
   ].join('\n');

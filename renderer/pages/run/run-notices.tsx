@@ -1,3 +1,4 @@
+import { alertAdvice } from '../../../core/contract/alert-words.ts';
 import type { Alert, Input, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
@@ -37,7 +38,7 @@ function AlertNote({ runId, alert }: { runId: string; alert: Alert }) {
   const { kind, message, iteration, severity } = alert;
   return (
     <ErrorNote
-      error={{ code: kind, message, hint: `At iteration ${iteration}.` }}
+      error={{ code: kind, message, hint: `At iteration ${iteration}. ${alertAdvice(alert)}`.trim() }}
       kind={severity === 'critical' ? 'error' : 'warning'}
     >
       <div className="note-actions">
