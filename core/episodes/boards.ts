@@ -8,6 +8,9 @@ import { float16Array, mean } from '../run-directory/token-arrays.ts';
 /** Maximum characters of the first reasoning text. */
 const thoughtLength = 160;
 
+/** Maximum characters of all pictures. Later ones are left out, because a rollout can have thousands. */
+const maxPictures = 32 << 20;
+
 type Board = RolloutBoards['episodes'][number];
 
 /** Reads the boards of a rollout file's episodes, of all groups or one. Throws `rollout_missing` or `rollout_corrupt`. */
@@ -19,10 +22,13 @@ export async function readBoards(
   const index = await readIndex(folder, paths);
   const bytes = await readRollout(folder, paths);
   const indices = new Map<string, number>();
+  let pictures = 0;
   const episodes = index
     .filter((entry) => group === undefined || entry.group === group)
     .map((entry) =>
       boardOf(parseFrame(episode, paths, bytes, entry), (board) => {
+        if (board.startsWith('data:') && !indices.has(board)) pictures += board.length;
+        if (pictures > maxPictures) return -1;
         const index = indices.get(board) ?? indices.size;
         indices.set(board, index);
         return index;

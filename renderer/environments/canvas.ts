@@ -1,4 +1,5 @@
 import type { Painter, Piece, Scene } from './environment.ts';
+import { decodedImage } from './images.ts';
 import type { Shape } from './shapes.tsx';
 
 /** Style of a drawing's CSS class, for a canvas. */
@@ -55,7 +56,14 @@ export class Brush {
       const x = left + piece.x * scale;
       const y = top + piece.y * scale;
       if ('text' in piece) this.text(context, piece.text, piece.size * scale, piece.look, x, y);
-      else {
+      else if ('image' in piece) {
+        const image = decodedImage(piece.image);
+        const [width, height] = [piece.width * scale, piece.height * scale];
+        // Enlarged pixels stay crisp.
+        context.imageSmoothingEnabled = image !== null && width < image.naturalWidth;
+        if (image) context.drawImage(image, x - width / 2, y - height / 2, width, height);
+        context.imageSmoothingEnabled = true;
+      } else {
         const picture = this.stamp(piece.stamp, piece.scale ?? 1);
         context.drawImage(picture, x - picture.width / 2, y - picture.height / 2);
       }

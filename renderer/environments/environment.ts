@@ -40,10 +40,11 @@ export interface PaintedEpisode {
   arms: readonly string[] | null;
 }
 
-/** A part of a board, centered at `x`, `y`: a stamp or text. */
+/** A part of a board, centered at `x`, `y`: a stamp, text or an image by its URL. */
 export type Piece = { x: number; y: number } & (
   | { stamp: string; scale?: number }
   | { text: string; size: number; look: string }
+  | { image: string; width: number; height: number }
 );
 
 /** An episode prepared for painting, in the painter's units. */
@@ -54,6 +55,8 @@ export interface Scene {
   ground: readonly { x: number; y: number; shapes: readonly Shape[] }[];
   /** Pieces of a frame. `progress`: 0 to 1 on the way from the previous frame. */
   pieces: (index: number, progress: number) => readonly Piece[];
+  /** URLs of the images of its pieces. */
+  images?: readonly string[];
 }
 
 /** Paints an environment's boards on the wall and in files. */

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { frames } from '../base/frame-scheduler.ts';
 import { useTheme } from '../base/theme.ts';
 import { Brush } from '../environments/canvas.ts';
+import { onImageDecoded } from '../environments/images.ts';
 import styles from './mini-board.module.css';
 import type { Painting } from './paintings.ts';
 import { useReplayStore } from './replay-view.tsx';
@@ -51,8 +52,14 @@ function Drawing({ painting, size }: MiniBoardProps) {
     };
     draw();
     const stop = store.subscribe(() => frames.schedule(draw));
+    const redraw = () => {
+      shown = Number.NaN;
+      frames.schedule(draw);
+    };
+    const stopImages = scene.images && onImageDecoded(redraw);
     return () => {
       stop();
+      stopImages?.();
       frames.cancel(draw);
     };
   }, [painting, scene, store, unit, style]);

@@ -86,6 +86,10 @@ interface EnvironmentEntry {
 
 export const environmentsOf = (config: Config): EnvironmentEntry[] => config.environments as EnvironmentEntry[];
 
+/** Returns the name of an environment: its type's title, but the label of a program that was given one. */
+export const environmentName = (form: ConfigForm, { label, type }: { label: string; type: string }): string =>
+  type === 'process' && label !== type ? label : (form.types[type]?.title ?? label);
+
 /** Returns the form's sections for a configuration, with one section per environment. */
 export function placeSections(form: ConfigForm, config: Config): PlacedSection[] {
   const commonSections = form.sections.map((section) => ({
@@ -95,11 +99,12 @@ export function placeSections(form: ConfigForm, config: Config): PlacedSection[]
   const all = environmentsOf(config);
   const environments = all.map(({ label, type }, index): PlacedSection => {
     const kind = form.types[type];
+    const title = environmentName(form, { label, type });
     const alone = all.filter((each) => each.type === type).length === 1;
     const fields = [...(kind?.fields ?? []), ...form.environment.fields];
     return {
       id: `environment-${index}`,
-      title: `Environment: ${kind ? kind.title : label}${kind && label !== type && !alone ? `, ${label}` : ''}`,
+      title: `Environment: ${title}${title !== label && label !== type && !alone ? `, ${label}` : ''}`,
       note: kind?.note ?? form.environment.note,
       fields: fields.map((field) => ({ ...field, at: field.path.replace('[]', `.${index}`) })),
     };

@@ -60,7 +60,11 @@ export function WallField({
   useEffect(() => {
     const wallPlayer = new WallPlayer(canvas.current!, () => callbacks.current.onEnd());
     player.current = wallPlayer;
-    return () => wallPlayer.pause();
+    const stopImages = wallPlayer.followImages();
+    return () => {
+      stopImages();
+      wallPlayer.pause();
+    };
   }, []);
 
   const shown = useRef<readonly WallBoard[] | null>(null);

@@ -1,6 +1,7 @@
 import { frames } from '../base/frame-scheduler.ts';
 import { Brush } from '../environments/canvas.ts';
 import type { Painter } from '../environments/environment.ts';
+import { onImageDecoded } from '../environments/images.ts';
 import type { Painting } from '../player/paintings.ts';
 import { gap, type WallLayout } from './wall-layout.ts';
 
@@ -64,6 +65,21 @@ export class WallPlayer {
     this.canvas = canvas;
     this.onEnd = onEnd;
   }
+
+  /** Draws boards with images again when one was decoded. Returns a function that stops it. */
+  followImages(): () => void {
+    const stop = onImageDecoded(() => frames.schedule(this.redrawImages));
+    return () => {
+      stop();
+      frames.cancel(this.redrawImages);
+    };
+  }
+
+  private readonly redrawImages = (): void => {
+    for (const [at, { painting }] of this.boards.entries())
+      if (painting.scene.images && this.drawn[at]) this.drawn[at].state = Number.NaN;
+    if (!this.playing) this.draw(1);
+  };
 
   /** Replaces the boards and starts from the beginning. */
   show(boards: readonly WallBoard[], layout: WallLayout): void {

@@ -11,8 +11,21 @@ const headLength = 24;
 /** Returns whether a board is meant as a picture, valid or not. */
 export const isPicture = (board: string): boolean => board.startsWith('data:image/');
 
+/** In pixels. */
+export interface PictureSize {
+  width: number;
+  height: number;
+}
+
+/** Side in pixels to which small pictures are enlarged, as long as their pixels stay square and crisp. */
+const shownSide = 480;
+
+/** Returns the whole number by which the replay enlarges a picture. */
+export const enlargement = ({ width, height }: PictureSize): number =>
+  Math.max(1, Math.floor(shownSide / Math.max(width, height)));
+
 /** Returns the size of a valid picture, or why it can't be shown. */
-export function readPicture(board: string): { width: number; height: number } | string {
+export function readPicture(board: string): PictureSize | string {
   if (!board.startsWith(prefix)) return 'it is not a PNG as a base64 data URL';
   const text = board.slice(prefix.length);
   if ((text.length * 3) / 4 > maxBytes + 2) return 'it has more than 100 kB';

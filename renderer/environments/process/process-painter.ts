@@ -1,6 +1,6 @@
 import type { PaintedEpisode, Painter, Piece, Scene } from '../environment.ts';
 import { boardShape, edge, size, stamps, textSize } from './grid-shapes.ts';
-import { isPicture } from './png.ts';
+import { isPicture, type PictureSize, readPicture } from './png.ts';
 import styles from './text-grid.module.css';
 import { cellLooks, parseTextGrid } from './text-grid.ts';
 
@@ -15,8 +15,8 @@ export const processPainter: Painter = {
 };
 
 /** Returns null if a board isn't a grid of the same size as the others. */
-function scene({ frames }: PaintedEpisode): Scene | null {
-  if (frames.some(({ board }) => isPicture(board ?? ''))) return pictureScene;
+function scene({ frames }: Pick<PaintedEpisode, 'frames'>): Scene | null {
+  if (frames.some(({ board }) => isPicture(board ?? ''))) return pictureScene({ frames });
   const grids = new Map<string, Piece[]>();
   let dimensions: { rows: number; columns: number } | null = null;
   for (const { board } of frames) {
@@ -47,10 +47,27 @@ function scene({ frames }: PaintedEpisode): Scene | null {
   };
 }
 
-/** Pictures are shown only in the player, because a rollout has thousands of them. */
-const pictureScene: Scene = {
-  width: 3 * size,
-  height: 2 * size,
-  ground: [{ x: 0, y: 0, shapes: [boardShape(1.7, 2.7)] }],
-  pieces: () => [{ x: 1.5 * size, y: size, text: 'Picture', look: 'faint', size: 16 }],
-};
+/** Longer side of a picture, in units. */
+const longest = 3 * size;
+
+/** Returns pictures in the proportions of the first valid one. A frame without one shows the previous one. */
+function pictureScene({ frames }: Pick<PaintedEpisode, 'frames'>): Scene {
+  const valid = frames.map(({ board }) => (typeof readPicture(board ?? '') === 'string' ? null : board));
+  const first = valid.find((board) => board !== null);
+  const { width, height } = first ? (readPicture(first) as PictureSize) : { width: 3, height: 2 };
+  const unit = longest / Math.max(width, height);
+  const place = { x: (width * unit) / 2, y: (height * unit) / 2 };
+  const shown = valid.map((_, index) => valid.slice(0, index + 1).findLast((board) => board !== null));
+  return {
+    width: width * unit,
+    height: height * unit,
+    ground: first ? [] : [{ x: 0, y: 0, shapes: [boardShape(1.7, 2.7)] }],
+    pieces: (index) => {
+      const image = shown[index];
+      return image
+        ? [{ ...place, image, width: width * unit, height: height * unit }]
+        : [{ ...place, text: 'No picture', look: 'faint', size: 16 }];
+    },
+    images: valid.filter((board) => board !== null),
+  };
+}

@@ -4,7 +4,7 @@ import type { BoardProps, EnvironmentView } from '../environment.ts';
 import { TextBoard } from '../text-board.tsx';
 import { unknownEnvironment } from '../unknown.tsx';
 import { boardShape, edge, size, stamps, textSize } from './grid-shapes.ts';
-import { isPicture, readPicture } from './png.ts';
+import { enlargement, isPicture, readPicture } from './png.ts';
 import { processPainter } from './process-painter.ts';
 import styles from './text-grid.module.css';
 import { cellLooks, describeGrid, isChanged, parseTextGrid, type TextGrid } from './text-grid.ts';
@@ -91,5 +91,15 @@ function Grid({ cells, before, label }: { cells: TextGrid; before: TextGrid | nu
 function Picture({ board, label }: { board: string; label: string }) {
   const picture = useMemo(() => readPicture(board), [board]);
   if (typeof picture === 'string') return <p className="muted">The environment's picture can't be shown: {picture}.</p>;
-  return <img className={styles.picture} src={board} width={picture.width} height={picture.height} alt={label} />;
+  const factor = enlargement(picture);
+  return (
+    <img
+      className={styles.picture}
+      data-enlarged={factor > 1}
+      src={board}
+      width={factor * picture.width}
+      height={factor * picture.height}
+      alt={label}
+    />
+  );
 }

@@ -1,4 +1,5 @@
 import { Brush } from '../../environments/canvas.ts';
+import { decodeImages } from '../../environments/images.ts';
 import { packGif } from '../save/pictures.ts';
 import { type Beat, beatsOf, type Clip, resultText, type Stage, stageTitle, successText } from './clip.ts';
 
@@ -138,6 +139,7 @@ function resultAt(stage: Stage, index: number, progress: number): [text: string,
 
 /** Encodes the clip as an animated GIF in a worker. */
 export async function clipGif(clip: Clip): Promise<Blob> {
+  await decodeImages(clip.stages.flatMap(({ painting }) => painting.scene.images ?? []));
   const canvas = document.createElement('canvas');
   const picture = ClipPicture.on(canvas, clip, fileSizes, 1);
   if (!picture) throw new Error("This browser can't draw on a canvas.");

@@ -6,6 +6,7 @@ import { formatRoute } from '../../base/routes.ts';
 import { useTheme } from '../../base/theme.ts';
 import { useInView } from '../../charts/use-in-view.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
+import { onImageDecoded } from '../../environments/images.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './clip.module.css';
 import { type Clip, describeClip, resultText, stageTitle } from './clip.ts';
@@ -116,6 +117,12 @@ function usePlayback(
     time.current = created?.length ?? 0;
     setPicture(created);
   }, [canvas, clip]);
+
+  useEffect(() => {
+    if (!picture || playing) return;
+    const redraw = () => picture.drawAt(Math.min(time.current, picture.length), true);
+    return onImageDecoded(() => frames.schedule(redraw));
+  }, [picture, playing]);
 
   useEffect(() => {
     if (!picture || !playing || !inView) return;

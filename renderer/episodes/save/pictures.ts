@@ -1,6 +1,7 @@
 import type { Replay } from '../../../core/contract/contract.ts';
 import { Brush } from '../../environments/canvas.ts';
 import { describeFrame } from '../../environments/describe.ts';
+import { decodeImages } from '../../environments/images.ts';
 import { paintingOfReplay } from '../../player/paintings.ts';
 import { restOf } from '../../player/player.ts';
 import type { Animation } from './gif-worker.ts';
@@ -26,8 +27,9 @@ interface Picture {
 }
 
 /** Draws a board of a given size, with a caption if `captioned`. */
-function pictureOf(replay: Replay, size: number, captioned: boolean): Picture | null {
+async function pictureOf(replay: Replay, size: number, captioned: boolean): Promise<Picture | null> {
   const { scene, painter } = paintingOfReplay(replay);
+  await decodeImages(scene.images ?? []);
   const scale = size / Math.max(scene.width, scene.height);
   const canvas = document.createElement('canvas');
   const left = captioned ? margin : 0;
@@ -63,7 +65,7 @@ function pageColors(): { background: string; color: string; font: string } {
 
 /** Encodes an episode as an animated GIF at speed 1. */
 export async function episodeGif(replay: Replay): Promise<Blob> {
-  const picture = pictureOf(replay, boardSize, true);
+  const picture = await pictureOf(replay, boardSize, true);
   if (!picture) throw new Error("This browser can't draw on a canvas.");
   const { canvas, draw } = picture;
   return packGif(canvas, (add) => {
@@ -108,8 +110,8 @@ async function encode(animation: Animation): Promise<ArrayBuffer> {
 }
 
 /** Returns every frame as a PNG data URL; none if they can't be drawn. */
-export function framePictures(replay: Replay): string[] {
-  const picture = pictureOf(replay, pageSize, false);
+export async function framePictures(replay: Replay): Promise<string[]> {
+  const picture = await pictureOf(replay, pageSize, false);
   if (!picture) return [];
   return replay.frames.map((_, index) => {
     picture.draw(index, 1);

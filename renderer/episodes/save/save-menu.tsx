@@ -46,8 +46,8 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
     saveFile(exportFileName(name, episodeName, 'json'), new Blob([text], { type: 'application/json' }));
   };
   const gif = async () => saveFile(exportFileName(name, episodeName, 'gif'), await episodeGif(replay));
-  const page = () => {
-    const html = episodePage({ replay, run: name, pictures: framePictures(replay) });
+  const page = async () => {
+    const html = episodePage({ replay, run: name, pictures: await framePictures(replay) });
     saveFile(exportFileName(name, episodeName, 'html'), new Blob([html], { type: 'text/html' }));
   };
   const link = () => {

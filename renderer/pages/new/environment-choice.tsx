@@ -1,6 +1,7 @@
 import type { ConfigForm } from '../../../core/contract/contract.ts';
 import { IconButton } from '../../components/basics.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
+import { environmentName } from '../../stores/draft.ts';
 import styles from './environment-choice.module.css';
 import { type EnvironmentConfig, withEnvironment, withoutEnvironment } from './environment-list.ts';
 
@@ -12,18 +13,17 @@ interface EnvironmentChoiceProps {
 
 /** Shows the environments to train on, each with its share of the groups. */
 export function EnvironmentChoice({ form, list, change }: EnvironmentChoiceProps) {
-  const titleOf = (type: string) => form.types[type]?.title ?? type;
   return (
     <section className={`panel ${styles.choice} row wrap`} aria-labelledby="trained-on">
       <h2 id="trained-on">Environments</h2>
       <ul className={`${styles.list} wrap`}>
         {list.map(({ label, type, share }, index) => (
           <li key={label}>
-            <span>{titleOf(type)}</span>
+            <span>{environmentName(form, { label, type })}</span>
             {list.length > 1 && (
               <>
                 <span className="muted">
-                  {label !== type && `${label}, `}
+                  {label !== type && label !== environmentName(form, { label, type }) && `${label}, `}
                   {Math.round(share * 100)} % of groups
                 </span>
                 <IconButton

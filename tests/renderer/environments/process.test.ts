@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readPicture } from '../../../renderer/environments/process/png.ts';
+import { enlargement, readPicture } from '../../../renderer/environments/process/png.ts';
 import { cellLooks, describeGrid, isChanged, parseTextGrid } from '../../../renderer/environments/process/text-grid.ts';
 import { environmentOf } from '../../../renderer/environments/registry.ts';
 
@@ -52,15 +52,35 @@ test('a board is painted as a grid on the wall if every frame is one of the same
   expect(painter.scene({ frames: frames('. 2\n. .', 'the end'), config: {}, arms: null })).toBeNull();
 });
 
+const png = (width: number, height: number, extra = 0) => {
+  const bytes = Buffer.alloc(33 + extra);
+  bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
+  bytes.write('IHDR', 12);
+  bytes.writeUInt32BE(width, 16);
+  bytes.writeUInt32BE(height, 20);
+  return `data:image/png;base64,${bytes.toString('base64')}`;
+};
+
+test('pictures are painted on the wall in their proportions; a frame without a valid one shows the previous one', () => {
+  const { painter } = environmentOf('process');
+  const [first, second] = [png(64, 32), png(32, 32)];
+  const boards = [first, 'data:image/png;base64,%', second];
+  const frames = boards.map((board) => ({ board, action: null, slipped: false, reward: 0 }));
+  const scene = painter.scene({ frames, config: {}, arms: null })!;
+  expect([scene.width, scene.height, scene.images]).toEqual([120, 60, [first, second]]);
+  const shown = (index: number) => scene.pieces(index, 1);
+  expect(shown(1)).toEqual([{ x: 60, y: 30, width: 120, height: 60, image: first }]);
+  expect(shown(2)).toMatchObject([{ image: second }]);
+  const invalid = painter.scene({ frames: frames.slice(1, 2), config: {}, arms: null })!;
+  expect(invalid.pieces(0, 1)).toMatchObject([{ text: 'No picture' }]);
+});
+
+test('the replay enlarges small pictures by a whole number', () => {
+  const factors = [16, 64, 250, 480, 2048].map((width) => enlargement({ width, height: 10 }));
+  expect(factors).toEqual([30, 7, 1, 1, 1]);
+});
+
 test('a picture is shown only if it is a PNG of at most 100 kB and 2048 pixels per side', () => {
-  const png = (width: number, height: number, extra = 0) => {
-    const bytes = Buffer.alloc(33 + extra);
-    bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
-    bytes.write('IHDR', 12);
-    bytes.writeUInt32BE(width, 16);
-    bytes.writeUInt32BE(height, 20);
-    return `data:image/png;base64,${bytes.toString('base64')}`;
-  };
   expect(readPicture(png(64, 48))).toEqual({ width: 64, height: 48 });
   expect(readPicture(png(2049, 48))).toContain('2049 × 48 pixels');
   expect(readPicture(png(64, 0))).toContain('64 × 0 pixels');

@@ -103,7 +103,7 @@ test('in Play, the search, products, options and buttons of a page act', async (
 test('the wall paints the kind of page and the reward of a purchase', () => {
   const scene = painter.scene(episode)!;
   const stamps = (index: number) =>
-    scene.pieces(index, 1).map((piece) => ('stamp' in piece ? piece.stamp : piece.text));
+    scene.pieces(index, 1).map((piece) => ('stamp' in piece ? piece.stamp : 'text' in piece && piece.text));
   expect(pages.map((_, index) => stamps(index))).toEqual([
     ['index'],
     ['results'],
