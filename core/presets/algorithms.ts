@@ -27,7 +27,10 @@ const estimate =
     critic: { ...config.critic, model: critic },
   });
 
-/** An algorithm of another paper, with the filter and clip range of StarPO-S. */
+/** GSPO's ratio per sequence, with the clip range of its paper. */
+const perSequence = { ratio_level: 'sequence', clip_low: 3e-4, clip_high: 4e-4 } as const;
+
+/** An algorithm of another paper, with the filter and clip range of StarPO-S unless it has its own. */
 const other = (suffix: string, title: string, method: string, changes: Algorithm['changes']): Algorithm => ({
   ...{ suffix, title, method, changes },
   ...{ default: false, baseline: false, starpo: false },
@@ -83,7 +86,7 @@ export const starpoVariants: readonly Algorithm[] = [
   },
 ];
 
-/** Estimators of other papers. Rewards count in their turn where the estimator reads turns. */
+/** Algorithms of other papers. Rewards count in their turn where the estimator reads turns. */
 const otherAlgorithms: readonly Algorithm[] = [
   other(
     'gigpo',
@@ -126,6 +129,35 @@ const otherAlgorithms: readonly Algorithm[] = [
     'Turn baseline',
     'A light critic on the policy estimates the return at the start of each turn.',
     estimate({ estimator: 'turn_baseline', rewards: 'turn', turn_gamma: 0.95, whiten: true }, 'head'),
+  ),
+  other(
+    'turn-level',
+    'Turn-level PPO',
+    'PPO with turns instead of tokens: a critic, one ratio and one clip per turn.',
+    (config) => ({
+      ...estimate({ estimator: 'turn_baseline', rewards: 'turn', turn_gamma: 0.95, whiten: true }, 'full')(config),
+      policy_loss: { ...config.policy_loss, ratio_level: 'turn' },
+    }),
+  ),
+  other(
+    'gspo',
+    'GSPO',
+    'Compares each episode with its group. One ratio and one narrow clip range per sequence.',
+    (config) => ({
+      policy_loss: { ...config.policy_loss, ...perSequence },
+    }),
+  ),
+  other(
+    'sampo',
+    'SAMPO',
+    "GiGPO's advantages with GSPO's ratio per sequence, on the groups whose rewards differ, with a small KL penalty.",
+    (config) => ({
+      ...estimate({ estimator: 'gigpo', rewards: 'turn', turn_gamma: 0.95 })(config),
+      // Only groups without any reward std are dropped.
+      filter: { ...config.filter, strategy: 'top_p', keep: 1 },
+      policy_loss: { ...config.policy_loss, ...perSequence },
+      kl: { ...config.kl, coefficient: 0.01, estimator: 'k3', placement: 'loss' },
+    }),
   ),
 ];
 

@@ -1,16 +1,39 @@
 import type { Settings } from '../contract/contract.ts';
-import { findPreset } from '../presets/presets.ts';
+import { findPreset, presets } from '../presets/presets.ts';
 import type { EnvironmentConfig } from '../run-config/schema.ts';
 import type { PaperSweep } from './paper-study.ts';
 
 /** Sweeps of the RAGEN paper (arXiv 2504.20073, section 4) for a model: the starter, or a published one such as `qwen2.5-0.5b`. */
 
-export const tasks = [
-  { name: 'bandit', title: 'Bandit', environment: 'bandit' },
-  { name: 'sokoban', title: 'Sokoban', environment: 'sokoban' },
-  { name: 'frozen-lake-slippery', title: 'FrozenLake', environment: 'frozen-lake' },
-] as const;
-export const gridTasks = tasks.slice(1);
+export interface PaperTask {
+  name: string;
+  title: string;
+  /** Label of the environment whose success is compared. */
+  environment: string;
+}
+
+const sokoban: PaperTask = { name: 'sokoban', title: 'Sokoban', environment: 'sokoban' };
+const lake: PaperTask = { name: 'frozen-lake-slippery', title: 'FrozenLake', environment: 'frozen-lake' };
+export const bandit: PaperTask = { name: 'bandit', title: 'Bandit', environment: 'bandit' };
+/** Success on names that were not trained on, as in table 4. */
+export const banditRev: PaperTask = {
+  ...{ name: 'bandit-inverted', title: 'BanditRev' },
+  environment: 'bandit-inverted-unseen',
+};
+export const webShop: PaperTask = { name: 'webshop', title: 'WebShop', environment: 'webshop' };
+export const gridTasks = [sokoban, lake];
+
+/** Returns whether a model has presets of a task. */
+export const has = (model: string, { name }: PaperTask): boolean => presetIds.has(`${model}-${name}-starpo-s`);
+const presetIds = new Set(presets.map(({ id }) => id));
+
+/** Returns the tasks of figures 5 and 9 for a model. */
+export const mainTasks = (model: string): PaperTask[] =>
+  [bandit, ...gridTasks, webShop].filter((task) => has(model, task));
+
+/** Returns the tasks of figure 11 and table 4 for a model. */
+export const reasoningTasks = (model: string): PaperTask[] =>
+  [bandit, banditRev, ...gridTasks].filter((task) => has(model, task));
 
 const grpo: Settings = { 'advantage.estimator': 'grpo', 'advantage.whiten': false, 'critic.model': 'none' };
 
@@ -61,19 +84,21 @@ export function ragenSweeps(model: string): PaperSweep[] {
   };
   const labels = generalization(model).map(({ label }) => label);
   return [
-    ...tasks.flatMap(({ name, title }): PaperSweep[] => [
-      {
+    ...mainTasks(model).map(
+      ({ name, title }): PaperSweep => ({
         ...{ id: `vanilla-${name}`, title: `${title}, StarPO`, preset: `${name}-ppo`, set: common, seeds: 3 },
         points: [
           { name: 'PPO', set: {} },
           { name: 'GRPO', set: grpo },
         ],
-      },
-      {
+      }),
+    ),
+    ...[...new Set([...mainTasks(model), ...reasoningTasks(model)])].map(
+      ({ name, title }): PaperSweep => ({
         ...{ id: `stable-${name}`, title: `${title}, StarPO-S`, preset: `${name}-starpo-s`, set: common, seeds: 3 },
         points: [{ name: 'StarPO-S', set: {} }],
-      },
-    ]),
+      }),
+    ),
     ...gridTasks.flatMap(({ name, title }) =>
       (['PPO', 'GRPO'] as const).map((algorithm): PaperSweep => {
         const preset = `${name}-${algorithm === 'PPO' ? 'starpo-s' : 'grpo-s'}`;
@@ -135,7 +160,7 @@ export function ragenSweeps(model: string): PaperSweep[] {
         ),
       })),
     },
-    ...tasks.map(
+    ...reasoningTasks(model).map(
       ({ name, title }): PaperSweep => ({
         ...{ id: `think-${name}`, title: `${title}, reasoning`, preset: `${name}-starpo-s`, seeds: 1 },
         set: name === 'sokoban' ? tables : { ...common, 'evaluation.every': 0, 'evaluation.levels': 1024 },

@@ -186,7 +186,9 @@ TEST_CASE("the examples of claims in docs/algorithms.md are checked as stated") 
   const std::map<std::string, std::string> configs{
       {"frozen-lake", R"({"size":4,"p":0.8,"is_slippery":false,"success_rate":0.8,"observation_format":"grid"})"},
       {"bandit",
-       R"({"lo_arm_name":"Phoenix","hi_arm_name":"Dragon","lo_arm_score":0.1,"hi_arm_loscore":0,"hi_arm_hiscore":1,"hi_arm_hiscore_prob":0.25})"}};
+       R"({"lo_arm_name":"Phoenix","hi_arm_name":"Dragon","lo_arm_score":0.1,"hi_arm_loscore":0,"hi_arm_hiscore":1,"hi_arm_hiscore_prob":0.25})"},
+      {"webshop",
+       R"({"catalogue":"synthetic:1000:1","observation_mode":"text","human_goals":false,"show_attrs":false,"price_seed":0,"wrapper":"compact","split":"auto"})"}};
   const std::string text = read_text(test::repository() / "docs/algorithms.md");
   const std::string fence = "```json claims\n";
   int blocks = 0;
@@ -203,5 +205,5 @@ TEST_CASE("the examples of claims in docs/algorithms.md are checked as stated") 
       CHECK(found == json{{"true", example.at("true")}, {"false", example.at("false")}});
     }
   }
-  CHECK(blocks == 2);
+  CHECK(blocks == 3);
 }

@@ -68,7 +68,8 @@ export async function reproduce(paper: string, options: ReproduceOptions): Promi
 
 /** Returns the chosen studies and their sweeps. Throws `usage_invalid` for an unknown study, `preset_unknown` for an unknown model. */
 function select({ only = [], model = 'starter', quick = false, seeds }: ReproduceOptions): Selection {
-  const ids = ragenStudies.map(({ id }) => id);
+  const all = ragenStudies(model);
+  const ids = all.map(({ id }) => id);
   const unknown = only.find((id) => !ids.includes(id));
   if (unknown !== undefined) {
     const proposal = nearest(unknown, ids);
@@ -78,7 +79,7 @@ function select({ only = [], model = 'starter', quick = false, seeds }: Reproduc
       proposal ? `Did you mean ${proposal}?` : `Studies: ${ids.join(', ')}.`,
     );
   }
-  const studies = ragenStudies.filter(({ id }) => only.length === 0 || only.includes(id));
+  const studies = all.filter(({ id }) => only.length === 0 || only.includes(id));
   const needed = new Set(studies.flatMap(sweepsOf));
   const sweeps = ragenSweeps(model).filter(({ id }) => needed.has(id));
   return { studies, sweeps: sweeps.map((sweep) => ({ ...sweep, seeds: seeds ?? (quick ? 1 : sweep.seeds) })) };

@@ -9,6 +9,7 @@
 #include "env/action_name.h"
 #include "env/reference/python_random.h"
 #include "env/webshop/action.h"
+#include "env/webshop/claims.h"
 #include "env/webshop/compact_text.h"
 #include "env/webshop/demonstration.h"
 #include "env/webshop/page_json.h"
@@ -255,6 +256,13 @@ std::optional<std::string> WebShop::board() const {
 
 std::optional<Demonstration> WebShop::demonstrate(const DemonstrationRequest& request) const {
   return demonstrate_shopping(shop_, request);
+}
+
+std::optional<std::vector<Claim>> WebShop::check_claims(std::string_view reasoning,
+                                                        std::span<const std::string> actions) const {
+  const bool is_compact = config_.wrapper == WebShopConfig::Wrapper::compact;
+  const auto products = is_compact ? compact_products(shop_) : shop_.products_of_page();
+  return check_shop_claims(reasoning, actions, shop_, products);
 }
 
 }  // namespace starpo

@@ -54,6 +54,9 @@ class WebShop final : public Environment {
   bool is_stochastic() const override { return false; }
   std::optional<std::string> board() const override;  // the page as JSON
   std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
+  bool has_claim_rules() const override { return true; }
+  std::optional<std::vector<Claim>> check_claims(std::string_view reasoning,
+                                                 std::span<const std::string> actions) const override;
   std::string info_json(bool at_start) const override;
   std::vector<std::pair<std::string, std::string>> idle_keys() const override;
 
