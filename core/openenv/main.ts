@@ -6,6 +6,7 @@ import { Actions } from './actions.ts';
 import { Adapter, type ResetRequest } from './adapter.ts';
 import { HttpSession, request } from './http-session.ts';
 import { type Manifest, manifest } from './manifest.ts';
+import { becomeOnlyClient } from './only-client.ts';
 import { ServerError } from './session.ts';
 import { SocketSession } from './socket-session.ts';
 
@@ -24,6 +25,12 @@ async function main(): Promise<void> {
   const web = address.replace(/^ws/, 'http').replace(/\/+$/, '');
   const socket = `${web.replace(/^http/, 'ws')}/ws`;
 
+  if (values.http)
+    await becomeOnlyClient(web, () => {
+      process.stderr.write(
+        `waiting for another process that plays ${web} over HTTP, which allows one; set processes to 1\n`,
+      );
+    });
   const actions = new Actions(settings.schema ?? (await readSchema(web, settings)));
   const open = values.http
     ? async () => new HttpSession(web, settings.answer_seconds)

@@ -22,7 +22,7 @@ def actions_of(env):
 def state_of(env, observation, is_ragen):
     if isinstance(observation, dict) and "anchor" in observation:
         return {"observation": str(observation["text"][0]), "anchor": str(observation["anchor"][0])}
-    text = observation if isinstance(observation, str) and not is_ragen else env.render()  # RAGEN shows render()
+    text = env.render() if hasattr(env, "render") and (is_ragen or not isinstance(observation, str)) else observation
     return {"observation": text if isinstance(text, str) else str(observation), "actions": list(actions_of(env)) or None}
 
 

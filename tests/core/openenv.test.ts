@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { z } from 'zod';
 import { Actions } from '../../core/openenv/actions.ts';
 import { Adapter } from '../../core/openenv/adapter.ts';
@@ -242,4 +242,35 @@ test('the program speaks the process protocol, closes its connections at the end
     20,
   );
   await expect(wrong.hello()).rejects.toThrow('the manifest wrong.json is invalid');
+});
+
+test('over HTTP one episode is played at a time, by one client at a time', async () => {
+  const server = await serve('grid-episode');
+  server.http = true;
+  const command = `starpo-openenv ${server.address} --http`;
+  const directory = mkdtempSync(join(tmpdir(), 'openenv-'));
+  const program = new EnvironmentProgram({ command, directory }, 20);
+  expect(await program.hello()).toMatchObject({ episodes: 1, actions: ['UP', 'DOWN', 'LEFT', 'RIGHT'] });
+  // A second client waits, because its reset would end the episode of the first.
+  let log = '';
+  const second = new EnvironmentProgram({ command, directory }, 20, (text) => {
+    log += text;
+  });
+  const greeting = second.hello();
+  await vi.waitFor(() => expect(log).toContain('which allows one'), 10_000);
+
+  await program.reset(program.newEpisode(), 3);
+  for (const action of ['DOWN', 'DOWN', 'DOWN', 'DOWN', 'RIGHT', 'RIGHT', 'RIGHT'])
+    expect(await program.step(1, action)).toMatchObject({ reward: -0.1, done: false, valid: true });
+  expect(await program.step(1, 'no action')).toMatchObject({ reward: 0, valid: false });
+  expect(await program.step(1, 'RIGHT')).toMatchObject({ reward: 1, done: true, success: true });
+  expect(server.received.map(({ type }) => type)).toEqual(['reset', ...Array(8).fill('step')]);
+  expect(server.received[0]).toEqual({ type: 'reset', data: { seed: 3 } });
+  await program.endInput();
+
+  expect(await greeting).toMatchObject({ episodes: 1 });
+  expect(await second.reset(second.newEpisode(), 4)).toHaveProperty('observation');
+  server.http = false;
+  await expect(second.step(1, 'DOWN')).rejects.toThrow('http_404');
+  await second.endInput();
 });

@@ -76,6 +76,14 @@ test('the packaged command line runs from any folder with its own Node, trainer 
   expect(unlinked.output).toContain(`\`${join(unpacked, 'resources/bin/starpo')} train starter-frozen-lake\``);
 });
 
+test('the packaged client of OpenEnv runs from outside the archive, through a link', async () => {
+  const link = join(folder, 'starpo-openenv');
+  symlinkSync(join(unpacked, 'resources/programs/starpo-openenv'), link);
+  const { status, output } = await run(link, [], { cwd: folder, env: { PATH: '/usr/bin:/bin' } });
+  expect(output).toContain('usage: starpo-openenv http://HOST:PORT');
+  expect(status).toBe(1);
+});
+
 test('the fuses match their configuration', () => {
   const fuses = fusesOf(join(unpacked, 'starpo-studio'));
   expect(fuses).toEqual(configuredFuses());

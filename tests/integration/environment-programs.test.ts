@@ -9,7 +9,7 @@ import { processEnvironment } from '../../core/environments/process.ts';
 import { EnvironmentProgram } from '../../core/own-environments/program.ts';
 import { parseFrame, readIndex, readRollout } from '../../core/run-directory/rollouts.ts';
 import { commandDigest } from '../../core/trainer/confirmed-commands.ts';
-import { sameRun } from './tiny-run.ts';
+import { sameRun, trainTinyPolicy } from './tiny-run.ts';
 import {
   finalMetrics,
   journalReaches,
@@ -70,22 +70,18 @@ test('the examples have at most 60 lines', () => {
 });
 
 const settings = {
-  iterations: 2,
-  threads: 1,
-  'rollout.groups': 2,
-  'rollout.group_size': 2,
-  'rollout.max_response_tokens': 60,
-  'policy_loss.mini_batch': 2,
-  'evaluation.levels': 1,
-  'evaluation.every': 0,
-  'checkpoint.every': 1,
+  ...{ iterations: 20, threads: 1, 'evaluation.levels': 1, 'evaluation.every': 0, 'diagnostics.every': 0 },
+  ...{ 'rollout.groups': 2, 'rollout.group_size': 2, 'rollout.max_response_tokens': 40, 'policy_loss.mini_batch': 2 },
+  ...{ 'filter.strategy': 'none', 'checkpoint.every': 10 },
 };
 
 let template: Promise<string> | undefined;
 
 /** Creates a run on an example, perhaps with a reward program, and returns its folder and the variables of a trainer that may start the command. */
 async function runOn(name: string, command: string, reward = '') {
-  template ??= newRun(home, 'starter-frozen-lake', settings);
+  template ??= trainTinyPolicy(home).then((model) =>
+    newRun(home, 'starter-frozen-lake', { ...settings, 'start.model': model }),
+  );
   const folder = sameRun(await template, name);
   const config = { ...processEnvironment.preset.config, command, directory, processes: 2 };
   const path = join(folder, 'run.json');
@@ -113,7 +109,7 @@ async function firstEpisode(folder: string, iteration: number, split: string) {
   return parseFrame(scored, paths, await readRollout(folder, paths), entry!);
 }
 
-test('2048 trains with the starter policy and a reward program, and a killed run continues bit-identically', {
+test('2048 trains for 20 iterations with a reward program, and a killed run continues bit-identically', {
   timeout: 60_000,
 }, async () => {
   const command = `${process.execPath} 2048.mjs 16`;
@@ -121,13 +117,13 @@ test('2048 trains with the starter policy and a reward program, and a killed run
   const whole = await runOn('whole', command, reward);
   expect(await train(whole.folder, whole.confirmed)).toBe(0);
   const metrics = finalMetrics(readJournal(whole.folder));
-  expect(metrics['iteration 2']).toMatchObject({ 'rollout/environment_failure_rate': 0 });
-  expect(metrics['iteration 2']!['rollout/actions']).toBeGreaterThan(0);
-  expect(Object.keys(metrics['iteration 2']!)).toEqual(
+  expect(metrics['iteration 20']).toMatchObject({ 'rollout/environment_failure_rate': 0 });
+  expect(metrics['iteration 20']!['rollout/actions']).toBeGreaterThan(0);
+  expect(Object.keys(metrics['iteration 20']!)).toEqual(
     expect.arrayContaining(['rollout/reward_term/names_action', 'rollout/reward_term/repetition']),
   );
   for (const split of ['train', 'own']) {
-    const { reward, reward_terms, steps } = await firstEpisode(whole.folder, 2, split);
+    const { reward, reward_terms, steps } = await firstEpisode(whole.folder, 20, split);
     const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
     expect(sum(Object.values(reward_terms))).toBeCloseTo(reward, 9);
     expect(sum(steps.flatMap(({ terms }) => Object.values(terms)))).toBeCloseTo(reward, 9);
@@ -138,22 +134,22 @@ test('2048 trains with the starter policy and a reward program, and a killed run
   const child = startTrainer(killed.folder, killed.confirmed);
   const ended = once(child, 'exit');
   await journalReaches(killed.folder, child, (events) =>
-    events.some(({ type, iteration }) => type === 'iteration' && iteration === 1),
+    events.some(({ type, iteration }) => type === 'iteration' && iteration === 2),
   );
   child.kill('SIGKILL');
   await ended;
   expect(await train(killed.folder, killed.confirmed)).toBe(0);
   expect(finalMetrics(readJournal(killed.folder))).toEqual(metrics);
-  const weights = (folder: string) => sha256(join(folder, 'checkpoints/000002/model.safetensors'));
+  const weights = (folder: string) => sha256(join(folder, 'checkpoints/000020/model.safetensors'));
   expect(weights(killed.folder)).toBe(weights(whole.folder));
 });
 
-test('Countdown trains: any text is an action', { timeout: 60_000 }, async () => {
+test('Countdown trains for 20 iterations: any text is an action', { timeout: 60_000 }, async () => {
   const { folder, confirmed } = await runOn('countdown', 'python3 countdown.py');
   expect(await train(folder, confirmed)).toBe(0);
-  const [iteration] = readJournal(folder).filter(({ type }) => type === 'iteration');
-  expect(iteration?.metrics).toMatchObject({ 'rollout/environment_failure_rate': 0 });
-  expect(iteration?.metrics?.['rollout/actions']).toBeGreaterThan(0);
+  const last = finalMetrics(readJournal(folder))['iteration 20']!;
+  expect(last).toMatchObject({ 'rollout/environment_failure_rate': 0 });
+  expect(last['rollout/actions']).toBeGreaterThan(0);
 });
 
 const program = async (expression: string, play: (program: EnvironmentProgram) => Promise<void>) => {
@@ -187,6 +183,10 @@ test('classes of Gymnasium, RAGEN and verl-agent are environments', { timeout: 6
       // The same level, also on the reused environment.
       expect((await ragen.reset(2, 7)).observation).toBe(first.observation);
       expect((await ragen.reset(3, 7, 'validation')).observation).toBe(first.observation.replace('train', 'val'));
+    }),
+    program('Bare()', async (bare) => {
+      expect(await bare.reset(1, 7)).toEqual({ id: 1, observation: 'level 7', actions: null });
+      expect(await bare.step(1, 'Toggle 2')).toMatchObject({ observation: 'did Toggle 2', reward: 1, done: true });
     }),
     program('build(seed)', async (manager) => {
       expect(await manager.reset(1, 7)).toEqual({ id: 1, observation: 'turn 0: level 7', anchor: 'A' });

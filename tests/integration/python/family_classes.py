@@ -74,3 +74,13 @@ def build(seed):
         return [text.split("<action>")[1].split("</action>")[0] for text in texts], [1 for _ in texts]
 
     return Manager(Envs(seed), projection, None)
+
+
+class Bare:
+    """A class in the style of RAGEN with nothing but reset and step."""
+
+    def reset(self, seed=None):
+        return f"level {seed}"
+
+    def step(self, action):
+        return f"did {action}", 1, True, {}
