@@ -270,6 +270,7 @@ function eventAsLine({ type, body }: JournalEvent, iterations: number, left: num
   if (type === 'evaluation') return `evaluation at iteration ${iteration}: success ${successLine(metrics)}`;
   if (type === 'first_step_check') return firstStepLines(body as unknown as FirstStepCheck);
   if (type === 'log') return `${level}: ${message}`;
+  if (type === 'environment_alert') return `warning: iteration ${iteration}: ${message}`;
   return isKnownType(type) ? null : (meaningOf({ type, body }).line?.message ?? null);
 }
 

@@ -62,14 +62,16 @@ function Own({ list }: { list: readonly OwnEnvironment[] }) {
         <tbody>
           {list.map(({ id, name, command, directory, actions, confirmed, checks, preset }) => (
             <tr key={id}>
-              <th scope="row">
+              <th scope="row" className={styles.name}>
                 <a href={formatRoute({ page: 'environments', id })}>{name}</a>
               </th>
               <td className={styles.command}>
-                <code className="ellipsis" title={`${command}\nin ${directory}`}>
-                  {command}
-                </code>
-                {!confirmed && <span className="tag">not confirmed</span>}
+                <div>
+                  <code className="ellipsis" title={`${command}\nin ${directory}`}>
+                    {command}
+                  </code>
+                  {!confirmed && <span className="tag">not confirmed</span>}
+                </div>
               </td>
               <td>{actions ? `${actions.length} names` : 'free text'}</td>
               <td>
