@@ -169,7 +169,7 @@ export const echoTrap = z.object({
   summary: z.string(),
   /** The strongest evidence in words, at most two signals with current and usual values; empty for a healthy or solved run. */
   why: z.array(z.string()),
-  /** Risk score: the sum of the signals' contributions; 1 or more triggers a warning. Null if the paper's rule is used instead. */
+  /** Risk score: the sum of the signals' contributions; 1 or more triggers a warning, if two families of signals or a persistent one back it. Null if the paper's rule is used instead. */
   risk: z.number().nullable(),
   /** A warning starts at the risk `warn` and clears after `calmFor` iterations below `clear`. */
   riskLimits: z.object({ warn: z.number(), clear: z.number(), calmFor: z.number().int() }),

@@ -88,6 +88,8 @@ interface Step {
   /** Target states for a risk of 0 and of 1. Values in between only change `watch`, which is not an alarm. */
   below: TrapState;
   above: TrapState;
+  /** The target for a risk of 1 in an alarm, which needs no more than the risk. */
+  kept: TrapState;
 }
 
 /** A run whose signals were read once, so that many weights can be tried on it. */
@@ -119,8 +121,14 @@ function readRun(run: LabeledRun, thresholds: Thresholds): ReadRun {
     };
     readSignals(view, latches);
     const strengths = hasRisk(latches) ? strengthsOf(latches) : null;
-    const target = (risk: number) => targetOf('healthy', latches, outcome, iteration, strengths && risk, thresholds);
-    steps.push({ iteration, strengths, below: target(0), above: target(1) });
+    const target = (state: TrapState, risk: number) =>
+      targetOf(state, latches, outcome, iteration, strengths && risk, thresholds);
+    steps.push({
+      ...{ iteration, strengths },
+      below: target('healthy', 0),
+      above: target('healthy', 1),
+      kept: target('warning', 1),
+    });
   }
   return { run, steps, examples: examplesOf(run, steps) };
 }
@@ -141,15 +149,16 @@ function examplesOf(run: LabeledRun, steps: readonly Step[]): Example[] {
 const isUsable = (run: LabeledRun) =>
   run.kind !== 'declining' && (run.collapsed === null || run.collapsed - firstOf(run) + 1 >= earliestOnset);
 
-/** Returns the same alarms as {@link ourAlarms}, from signals read earlier. */
-function alarmsIn({ steps }: ReadRun, { weights: named, calm_for }: Thresholds): number[] {
+/** Returns the same alarms as {@link ourAlarms}, from signals read earlier. Without `isBacked`, the risk score alone starts a warning. */
+function alarmsIn({ steps }: ReadRun, { weights: named, calm_for }: Thresholds, isBacked = true): number[] {
   const weights = weightsOf(named);
   const standing = newStanding();
   const alarms: number[] = [];
-  for (const { iteration, strengths, below, above } of steps) {
+  for (const { iteration, strengths, below, above, kept } of steps) {
     const before = isAlarm(standing.state);
     const risk = strengths?.reduce((sum, strength, i) => sum + strength * weights[i]!, 0) ?? 0;
-    advance(standing, risk >= warningRisk(standing.state) ? above : below, iteration, calm_for);
+    const high = before || !isBacked ? kept : above;
+    advance(standing, risk >= warningRisk(standing.state) ? high : below, iteration, calm_for);
     if (!before && isAlarm(standing.state)) alarms.push(iteration);
   }
   return alarms;
@@ -226,7 +235,8 @@ function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
     const thresholds = { ...start, weights: thresholdWeights(fit, level) };
     return {
       thresholds,
-      value: objective(scoreOf(read.map((each) => evaluateRun(each.run, alarmsIn(each, thresholds))))),
+      // A level at which few signals suffice would rely on the rule that two families back a warning, which few fitted runs test.
+      value: objective(scoreOf(read.map((each) => evaluateRun(each.run, alarmsIn(each, thresholds, false))))),
     };
   });
   const highest = Math.max(...tried.map((each) => each.value));

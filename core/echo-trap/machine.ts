@@ -97,7 +97,8 @@ export function targetOf(
   const warned =
     risk === null
       ? paperEvidenceOf(active, outcome, thresholds) >= 1
-      : risk >= warningRisk(state) || (isOn('success_falls') && isConfirmed(latches));
+      : (risk >= warningRisk(state) && (isAlarm(state) || isBacked(latches, active))) ||
+        (isOn('success_falls') && isConfirmed(latches));
   if (warned) return isOn('success_falls') ? 'collapsing' : 'warning';
   const early = active.filter(({ detector }) => detector.stage === 'early');
   const reasoningRepeats = early.some(
@@ -122,6 +123,26 @@ const countsReasoning = (latches: readonly Latch[]) =>
 
 /** Returns the risk score that starts a warning, or in an alarm state the one that keeps it. */
 export const warningRisk = (state: TrapState): number => (isAlarm(state) ? clearRisk : warnRisk);
+
+/** A signal at this fraction of the way to its threshold backs a warning. */
+const backing = 1 / 3;
+
+/**
+ * Returns whether two families of signals, or one that persists, back a warning. A risk score alone does not start one, because a large step size adds nearly half of
+ * it. Only signals with a weight of the shipped thresholds count: the others are on in many healthy runs.
+ */
+function isBacked(latches: readonly Latch[], active: readonly ActiveSignal[]): boolean {
+  const isEnough = ({ detector, lasting }: ActiveSignal) =>
+    detector.decisive || (detector.stage === 'early' && counts(detector) && lasting >= persists);
+  if (active.some(isEnough)) return true;
+  const families = detectors.flatMap((detector, i) => {
+    const { on, strength } = latches[i]!;
+    return counts(detector) && (on || strength >= backing) ? [detector.family] : [];
+  });
+  return new Set(families).size >= 2;
+}
+
+const counts = ({ stage, weight = 0 }: Detector) => stage !== 'setting' && weight > 0;
 
 /** The paper's four signals, each with its detectors. */
 const paperSignals: readonly (readonly string[])[] = [

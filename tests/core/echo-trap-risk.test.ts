@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import type { TrapState } from '../../core/contract/echo-trap.ts';
 import { metricTitle } from '../../core/contract/metric-titles.ts';
 import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
 import { type Reading, strengthOf } from '../../core/echo-trap/detector.ts';
 import { fitWeights, ourAlarms } from '../../core/echo-trap/fit.ts';
 import type { LabeledRun } from '../../core/echo-trap/labeled-runs.ts';
+import { targetOf } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { type Example, fitRidge } from '../../core/echo-trap/ridge.ts';
+import { detectors, type Latch, newLatches } from '../../core/echo-trap/signals.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import { baseConfig } from '../../core/presets/base.ts';
 import { type Outcome, random, seriesOf } from './fixtures/trap-series.ts';
@@ -45,6 +48,29 @@ describe('risk score', () => {
       return monitor.view() ?? [];
     });
   };
+
+  test('starts a warning only with two families of signals, or one that persists', () => {
+    type Signals = Record<string, Partial<Latch>>;
+    const target = (signals: Signals, state: TrapState = 'healthy', risk = 1.2) => {
+      const latches = newLatches();
+      for (const [i, { name }] of detectors.entries()) Object.assign(latches[i]!, signals[name]);
+      const outcome = { series: null, value: 0.4, error: 0, peak: 0.5, fall: 0, trend: 0 };
+      return targetOf(state, latches, outcome, 30, risk, shippedThresholds);
+    };
+    const [on, near] = [{ on: true, since: 25, strength: 1 }, { strength: 0.4 }];
+    expect(target({ steps_long: { strength: 2 } })).not.toBe('warning');
+    expect(target({ format_falls: on })).not.toBe('warning');
+    expect(target({ format_falls: on, levels_lost: near })).toBe('warning');
+    // Signals of one family count once.
+    expect(target({ actions_scatter: on, episodes_grow: near })).not.toBe('warning');
+    // Signals without weight are on in many healthy runs.
+    expect(target({ format_falls: on, reward_std_falls: on })).not.toBe('warning');
+    expect(target({ format_falls: { ...on, since: 11 } })).toBe('warning');
+    expect(target({ format_falls: { ...on, since: 12 } })).not.toBe('warning');
+    // A warning lasts as long as the risk.
+    expect(target({}, 'warning', 0.9)).toBe('warning');
+    expect(target({}, 'warning', 0.7)).not.toBe('warning');
+  });
 
   test("is the sum of the signals' contributions, and 1 raises a warning", () => {
     const views = all('template', 140);

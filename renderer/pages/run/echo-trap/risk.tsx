@@ -18,7 +18,9 @@ export function Risk({ trap: { risk, riskLimits, riskHistory, warned, signals } 
         <strong>Risk {shortScore(risk)}.</strong>{' '}
         {warned
           ? `Warned at iteration ${warned.iteration}${warned.risk === null ? '' : ` (${shortScore(warned.risk)})`}; clears after ${calmFor} iterations below ${clear}.`
-          : `A warning starts at ${warn} and clears after ${calmFor} iterations below ${clear}.`}
+          : risk >= warn
+            ? 'A warning also needs signals of two families, or one that persists.'
+            : `A warning starts at ${warn} and clears after ${calmFor} iterations below ${clear}.`}
       </p>
       <RiskChart history={riskHistory} warn={warn} clear={clear} />
       {parts.length > 0 && (
