@@ -99,7 +99,7 @@ inline constexpr std::array kTypes{
     Type{"paused", kPausedFields, "the run paused"},
     Type{"resumed", kResumedFields, "the run continues after a pause"},
     Type{"environment_alert", kEnvironmentAlertFields,
-         "an environment failed in more than 5 % of the episodes of a rollout or evaluation, which are void"},
+         "more than 5 % of an environment's episodes in a rollout or evaluation are void; core raises an alert"},
     Type{"log", kLogFields, "message for the user"},
     Type{"stopped", kStoppedFields, "last event of a run that completed or was stopped"},
     Type{"failed", kFailedFields,
