@@ -48,7 +48,7 @@ import {
   tagText,
 } from './runs.ts';
 import { sampleProcedures } from './sample.ts';
-import { study, studyPoints, studySeeds, studySummary, trashedStudy } from './studies.ts';
+import { paperStudy, study, studyPoints, studySeeds, studySummary, trashedStudy } from './studies.ts';
 import { rebuildReport, systemInfo, unreadableFolder } from './system.ts';
 import { task } from './tasks.ts';
 
@@ -269,6 +269,11 @@ export const procedures = {
       start: z.boolean().optional(),
     }),
     output: studySummary,
+  },
+  /** Lists the studies of the RAGEN paper for a model (default: the starter), and the models with presets. Throws `preset_unknown`. */
+  'studies.papers': {
+    input: z.object({ model: z.string().max(64).optional() }),
+    output: z.object({ models: z.array(z.string()), studies: z.array(paperStudy) }),
   },
   /** Creates missing runs and queues every run that has not completed, including failed and stopped ones. */
   'studies.start': { changes, input: z.object({ studyId }), output: studySummary },

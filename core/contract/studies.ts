@@ -108,3 +108,35 @@ export type TrashedStudy = z.infer<typeof trashedStudy>;
 
 export const study = z.object({ summary: studySummary, table: z.array(studyRow) });
 export type Study = z.infer<typeof study>;
+
+/** A sweep of a paper's study, as `studies.create` takes it. */
+const paperSweep = z.object({
+  name: studyName,
+  base: z.object({ preset: z.string() }),
+  set: settings,
+  points: studyPoints,
+  seeds: studySeeds,
+});
+export type PaperSweepInput = z.infer<typeof paperSweep>;
+
+/** A figure or table of a paper for a model. */
+export const paperStudy = z.object({
+  /** For example `figure-7`. */
+  id: z.string(),
+  title: z.string(),
+  question: z.string(),
+  /** The quantity that all settings have in common. */
+  constant: z.string(),
+  /** Parts of the paper's study that the model can't run, with the reason. */
+  missing: z.array(z.string()),
+  sweeps: z.array(paperSweep),
+  /** The paper's numbers for a setting of a sweep, by quantity. */
+  numbers: z.array(
+    z.object({
+      sweep: studyName,
+      point: z.string(),
+      values: z.array(z.object({ quantity: z.string(), value: z.string() })),
+    }),
+  ),
+});
+export type PaperStudyFacts = z.infer<typeof paperStudy>;

@@ -184,7 +184,8 @@ function collapsedText(runs: readonly RunResult[]): string {
   return `${onsets.length} of ${long.length} (${percent(low)} to ${percent(high)})${from}`;
 }
 
-function paperText(number: PaperNumber | undefined): string {
+/** Returns a number of the paper with its 95 % interval. */
+export function paperText(number: PaperNumber | undefined): string {
   if (number === undefined) return 'curve only';
   if (typeof number === 'string') return number;
   return valueText({ mean: number.share, ...wilson(number.share * number.n, number.n) }, percent);

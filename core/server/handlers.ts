@@ -19,6 +19,7 @@ import { configForm } from '../presets/form.ts';
 import { ownPresets } from '../presets/own-presets.ts';
 import { findPreset, presets } from '../presets/presets.ts';
 import { createAndLaunch } from '../queue/create-and-launch.ts';
+import { paperModels, paperStudies } from '../reproduce/paper-facts.ts';
 import { readPanels } from '../run-config/panel.ts';
 import { trainSplit } from '../run-directory/names.ts';
 import { readEpisode, readEpisodes, readRawEpisode } from '../run-directory/rollouts.ts';
@@ -142,6 +143,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'studies.list': () => studies.list(),
     'studies.get': ({ studyId }) => studies.get(studyId),
     'studies.create': async (input) => studies.summary(await studies.create(input)),
+    'studies.papers': ({ model = 'starter' }) => ({ models: [...paperModels], studies: paperStudies(model) }),
     'studies.start': async ({ studyId }) => {
       await studies.start(studyId);
       return studies.summary(studyId);

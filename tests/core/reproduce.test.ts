@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Series } from '../../core/contract/contract.ts';
+import { procedures, type Series } from '../../core/contract/contract.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { differenceOf, measured, type RunResult, verdictOf } from '../../core/reproduce/measure.ts';
 import { htmlPage, markdownPage } from '../../core/reproduce/page.ts';
+import { paperModels, paperStudies } from '../../core/reproduce/paper-facts.ts';
 import { type Claim, type PaperStudy, sweepsOf } from '../../core/reproduce/paper-study.ts';
 import { ragenStudies } from '../../core/reproduce/ragen-studies.ts';
 import { quickSettings, ragenSweeps } from '../../core/reproduce/ragen-sweeps.ts';
@@ -88,6 +89,24 @@ describe("RAGEN's studies", () => {
     expect(environments[1]!.prompt.first).toContain('W is wall, . is floor');
     expect(environments[1]!.prompt.first).not.toContain('# is wall');
   });
+});
+
+test('the studies of the paper are listed with their sweeps, what is held constant, and the numbers of the paper', () => {
+  expect(paperModels).toEqual(['starter', 'qwen2.5-0.5b', 'qwen2.5-1.5b', 'qwen2.5-3b']);
+  const study = paperStudies('qwen2.5-0.5b').find(({ id }) => id === 'table-4')!;
+  expect(study).toMatchObject({ constant: expect.stringContaining('Algorithm'), missing: [] });
+  expect(study.sweeps.map(({ name, base, points, seeds }) => [name, base.preset, points.length, seeds])).toContainEqual(
+    ['RAGEN: BanditRev, reasoning, qwen2.5-0.5b', 'qwen2.5-0.5b-bandit-inverted-starpo-s', 2, [1]],
+  );
+  expect(study.numbers).toContainEqual({
+    sweep: 'RAGEN: BanditRev, reasoning, qwen2.5-0.5b',
+    point: 'NoThink',
+    values: [{ quantity: 'BanditRev', value: '56.3 % (50.1 % to 62.2 %)' }],
+  });
+  // Each sweep is an input of studies.create.
+  for (const model of paperModels)
+    for (const { sweeps } of paperStudies(model))
+      for (const sweep of sweeps) expect(procedures['studies.create'].input.safeParse(sweep).error).toBeUndefined();
 });
 
 const series = (name: string, values: number[]): [string, Series] => [
@@ -228,6 +247,19 @@ describe('starpo reproduce', { timeout: 120_000 }, () => {
     expect(again.status).toBe(0);
     expect(again.output).not.toContain('completed');
     expect(readdirSync(join(world.home, 'studies'))).toHaveLength(1);
+  });
+
+  test('starpo sweep new creates the sweeps of a study once', async () => {
+    const create = () => starpo(['sweep', 'new', '--study', 'figure-10'], world.environment()).finished;
+    const { status, output } = await create();
+    expect(status).toBe(0);
+    expect(output.trim().split('\n')).toEqual([
+      expect.stringMatching(/^ragen-sokoban-rollout-reuse-/),
+      expect.stringMatching(/^ragen-sokoban-larger-rollouts-/),
+    ]);
+    expect((await create()).output).toBe(output);
+    const { errors } = await starpo(['sweep', 'new', '--study', 'figure-6'], world.environment()).finished;
+    expect(errors).toMatch(/no study "figure-6"[\s\S]*Did you mean figure-5\?/);
   });
 
   test.each([

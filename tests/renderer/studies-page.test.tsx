@@ -123,3 +123,32 @@ test('an imported run has a page without unavailable actions', async () => {
   expect(page.withText('button', /^(Start|Resume|Evaluate)/)()).toBeUndefined();
   expect(page.all('.errors .note').map(({ textContent }) => textContent)).toEqual([]);
 });
+
+test('the sweeps of a paper’s study are created once, from a form with what it holds constant and its numbers', async () => {
+  page = await Page.start();
+  page.open('#/studies/new/starter-frozen-lake');
+  const study = await page.shown(() => page.find<HTMLSelectElement>('select:has(option[value="figure-10"])'));
+  const choose = (value: string) => {
+    study.value = value;
+    study.dispatchEvent(new Event('change', { bubbles: true }));
+  };
+  choose('table-2');
+  await page.shown(page.withText('dd', /^128 episodes per iteration/));
+  const rows = page.all('section[aria-label="Numbers of the paper"] tbody tr').map(({ textContent }) => textContent);
+  expect(rows).toContain('Prompts per iteration8 × 16NewVocab21.5 % (16.9 % to 26.9 %)');
+  choose('figure-10');
+  await page.shown(page.withText('p', /^2 sweeps, 8 runs/));
+  await page.click(page.withText('button', 'Create study'));
+  await page.shown(() => location.hash === '#/studies');
+  const names = () => page.core.studies.list().map(({ name }) => name);
+  const created = ['RAGEN: Sokoban, rollout reuse', 'RAGEN: Sokoban, larger rollouts'];
+  expect(names()).toEqual(created);
+  page.open('#/studies/new/starter-frozen-lake');
+  const again = await page.shown(() => page.find<HTMLSelectElement>('select:has(option[value="figure-10"])'));
+  again.value = 'figure-10';
+  again.dispatchEvent(new Event('change', { bubbles: true }));
+  await page.shown(page.withText('p', /^2 sweeps, 8 runs/));
+  await page.click(page.withText('button', 'Create study'));
+  await page.shown(() => location.hash === '#/studies');
+  expect(names()).toEqual(created);
+});

@@ -6,6 +6,7 @@ import type { Client } from '../../contract/client.ts';
 import type { SystemInfo } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { htmlPage, markdownPage } from '../../reproduce/page.ts';
+import { sweepName } from '../../reproduce/paper-facts.ts';
 import { type PaperStudy, type PaperSweep, sweepsOf } from '../../reproduce/paper-study.ts';
 import { ragenStudies } from '../../reproduce/ragen-studies.ts';
 import { quickSettings, ragenSweeps } from '../../reproduce/ragen-sweeps.ts';
@@ -43,7 +44,7 @@ export async function reproduce(paper: string, options: ReproduceOptions): Promi
   const folder = resolve(out ?? `ragen-report${quick ? '-quick' : ''}`);
   const plan: SweepPlan = {
     model,
-    nameOf: ({ title }) => `RAGEN: ${title}${model === 'starter' ? '' : `, ${model}`}${quick ? ' (quick)' : ''}`,
+    nameOf: (sweep) => sweepName(model, sweep, quick),
     changes: (sweep, own) => (quick ? quickSettings(model, sweep, own) : {}),
   };
   const command = [

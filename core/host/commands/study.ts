@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import type { Client } from '../../contract/client.ts';
 import { collapseInWords } from '../../contract/collapse-words.ts';
-import { type Estimate, procedures, type StudyRow, type StudySummary } from '../../contract/contract.ts';
+import {
+  type Estimate,
+  type PaperStudyFacts,
+  procedures,
+  type StudyRow,
+  type StudySummary,
+} from '../../contract/contract.ts';
 import { Failure, messageOf } from '../../contract/failure.ts';
 import { panelWords } from '../../contract/panel-words.ts';
 import { iterationsInWords, lastIterationsTitle, spreadInWords } from '../../contract/study-words.ts';
+import { nearest } from '../../run-config/nearest.ts';
 import { requireJsonFile } from '../../run-directory/parse-line.ts';
 import { advise, percent, print, table } from '../output.ts';
 import { resolveStudy } from '../run-reference.ts';
@@ -35,17 +42,95 @@ export async function listStudies({ home, json }: CommandOptions): Promise<void>
   print(table([['SWEEP', 'NAME', 'STATE', 'RUNS', 'SETTINGS x SEEDS', 'BASE'], ...studies.map(row)]));
 }
 
-/** Creates a sweep once: if the host exits before answering, the command fails instead of retrying. */
+type NewStudyOptions = CommandOptions & { start?: boolean; study?: string; model?: string };
+
+/**
+ * Creates a sweep, or those of a paper's study that do not exist yet. If the host exits before answering, the command fails instead of retrying.
+ * Throws `usage_invalid` unless it is given either a file or a study.
+ */
 export async function newStudy(
-  file: string,
-  { home, start = false }: CommandOptions & { start?: boolean },
+  file: string | undefined,
+  { home, start = false, study, model }: NewStudyOptions,
 ): Promise<void> {
-  const content = readStudy(file);
+  if ((file === undefined) === (study === undefined))
+    throw new Failure(
+      'usage_invalid',
+      'Give either a file or a study of the paper.',
+      'Example: starpo sweep new --study figure-7. `starpo sweep papers` lists the studies.',
+    );
+  const content = file === undefined ? null : readStudy(file);
   await withClient(home, async (client) => {
-    const { id } = await client.call('studies.create', { ...content, start });
-    print(id);
+    const sweeps = content ? [content] : (await paperStudyOf(client, study!, model)).sweeps;
+    const existing = content ? [] : await client.call('studies.list', {});
+    for (const sweep of sweeps) {
+      const found = existing.find(({ name }) => name === sweep.name);
+      if (found && start) await client.call('studies.start', { studyId: found.id });
+      const { id } = found ?? (await client.call('studies.create', { ...sweep, start }));
+      print(id);
+    }
     if (start) await remindOfQueue(client);
   });
+}
+
+export async function showPapers(
+  study: string | undefined,
+  { home, json, model }: CommandOptions & { model?: string },
+): Promise<void> {
+  await withClient(
+    home,
+    async (client) => {
+      if (study === undefined) {
+        const { studies } = await client.call('studies.papers', { model });
+        if (json) return print(JSON.stringify(studies, null, 2));
+        const row = ({ id, title, sweeps }: PaperStudyFacts) => [
+          id,
+          String(sweeps.length),
+          String(runsOf(sweeps)),
+          title,
+        ];
+        return print(table([['STUDY', 'SWEEPS', 'RUNS', 'TITLE'], ...studies.map(row)]));
+      }
+      const facts = await paperStudyOf(client, study, model);
+      if (json) return print(JSON.stringify(facts, null, 2));
+      print(
+        table([
+          ['study', facts.title],
+          ['question', facts.question],
+          ['held constant', facts.constant],
+          ...(facts.missing.length > 0 ? [['not run', facts.missing.join(' ')]] : []),
+        ]),
+      );
+      print('\nSweeps');
+      print(table(facts.sweeps.map(({ name, points, seeds }) => [name, `${points.length} x ${seeds.length}`])));
+      if (facts.numbers.length === 0) return;
+      print('\nNumbers of the paper');
+      print(
+        table(
+          facts.numbers.flatMap(({ sweep, point, values }) =>
+            values.map(({ quantity, value }) => [sweep, point, quantity, value]),
+          ),
+        ),
+      );
+    },
+    { repeatable: true },
+  );
+}
+
+const runsOf = (sweeps: PaperStudyFacts['sweeps']) =>
+  sweeps.reduce((sum, { points, seeds }) => sum + points.length * seeds.length, 0);
+
+/** Returns a study of the paper. Throws `usage_invalid` if there is none with this id. */
+async function paperStudyOf(client: Client, id: string, model: string | undefined): Promise<PaperStudyFacts> {
+  const { studies } = await client.call('studies.papers', { model });
+  const found = studies.find((each) => each.id === id);
+  if (found) return found;
+  const ids = studies.map((each) => each.id);
+  const proposal = nearest(id, ids);
+  throw new Failure(
+    'usage_invalid',
+    `There is no study "${id}".`,
+    proposal ? `Did you mean ${proposal}?` : `Studies: ${ids.join(', ')}.`,
+  );
 }
 
 export async function showStudy(named: string, { home, json }: CommandOptions): Promise<void> {

@@ -18,7 +18,15 @@ import {
   runQueue,
   shareDevices,
 } from '../commands/queue.ts';
-import { cancelStudy, deleteStudy, listStudies, newStudy, showStudy, startStudy } from '../commands/study.ts';
+import {
+  cancelStudy,
+  deleteStudy,
+  listStudies,
+  newStudy,
+  showPapers,
+  showStudy,
+  startStudy,
+} from '../commands/study.ts';
 import { extend, resume, train } from '../commands/train.ts';
 import { importCatalogue } from '../commands/webshop.ts';
 import { helpCommandOf } from './help.ts';
@@ -298,12 +306,27 @@ function addEnvironmentCommands(root: Command): void {
 function addSweepCommands(root: Command): void {
   const sweep = root.command('sweep').description('compare settings, each over several seeds');
   command(sweep, 'list', 'list sweeps', [json], listStudies);
+  examples(
+    command(
+      sweep,
+      'new [file]',
+      'create a sweep from a JSON file (docs/formats/studies.md), or those of a study of the RAGEN paper; print the ids',
+      [
+        option('--study <study>', "the paper's study, for example figure-7; list them with `starpo sweep papers`"),
+        option('--model <model>', 'with --study: starter, qwen2.5-0.5b, ...').default('starter'),
+        option('--start', 'queue its runs immediately'),
+      ],
+      newStudy,
+    ),
+    'sweep new mine.json --start',
+    'sweep new --study figure-7',
+  );
   command(
     sweep,
-    'new <file>',
-    'create a sweep from a JSON file (docs/formats/studies.md) and print its id',
-    [option('--start', 'queue its runs immediately')],
-    newStudy,
+    'papers [study]',
+    'list the studies of the RAGEN paper, or show what one holds constant and its numbers',
+    [option('--model <model>', 'starter, qwen2.5-0.5b, ...').default('starter'), json],
+    showPapers,
   );
   command(sweep, 'show <sweep>', 'show the results for each setting', [json], showStudy);
   command(

@@ -14,6 +14,7 @@ import { FormSections } from './form-sections.tsx';
 import { ImportNotes } from './import-notes.tsx';
 import { useModelChoices } from './model-choice.tsx';
 import { Origin } from './origin.tsx';
+import { PaperStudies } from './paper-studies.tsx';
 import { PromptPreview } from './prompt-preview.tsx';
 import type { Imported } from './read-config.ts';
 import { SettingRow } from './setting-row.tsx';
@@ -73,14 +74,17 @@ export function Editor(props: EditorProps) {
       <div className={styles.columns}>
         <div className={styles.main}>
           {variation ? (
-            <StudyPanel
-              config={config}
-              variation={variation}
-              fields={fields}
-              title={begin.title}
-              environments={environmentsOf(base).map(({ label }) => label)}
-              ready={ready}
-            />
+            <>
+              <StudyPanel
+                config={config}
+                variation={variation}
+                fields={fields}
+                title={begin.title}
+                environments={environmentsOf(base).map(({ label }) => label)}
+                ready={ready}
+              />
+              <PaperStudies />
+            </>
           ) : (
             <DetailsPanel details={details} invalidTags={invalidTags} onChange={setDetails} />
           )}

@@ -72,6 +72,7 @@ await takeAll(busyStudio, (runs) => [
   ['new-prompts', '/new/starter-mixed-starpo-s', scrollToPrompts],
   ['new-import', '/new/starter-frozen-lake', openImport],
   ['new-study', '/studies/new/starter-frozen-lake', varySome],
+  ['new-paper-study', '/studies/new/starter-frozen-lake', openPaperStudy],
   ['new-fork', `/new/run/${runs.lake}/20`],
   ['run', `/run/${runs.lake}`],
   ['run-charts', `/run/${runs.lake}/charts`],
@@ -374,6 +375,12 @@ async function openSections(page: Page): Promise<void> {
   for (const name of [/^Environment/, /^Policy loss/]) await page.getByRole('button', { name }).first().click();
   await page.getByLabel('Mini-batch', { exact: true }).fill('-1');
   await page.getByText('Fix before starting').waitFor();
+}
+
+async function openPaperStudy(page: Page): Promise<void> {
+  await page.getByText('Studies of the RAGEN paper').click();
+  await page.locator('select:has(option[value="table-2"])').selectOption('table-2');
+  await page.getByText('128 episodes per iteration, of which').waitFor();
 }
 
 async function varySome(page: Page): Promise<void> {
