@@ -194,6 +194,7 @@ test('an evaluation starts, completes and can be replayed', async () => {
   await page.click(inDialog(/^Evaluate$/));
   await page.shown(page.withText('.errors', 'Evaluation started.'));
   await page.shown(() => location.hash === `#/run/${trained}/checkpoints`);
+  await page.shown(page.withText('p', /evaluated on panel [0-9a-f]{8}$/));
   await page.shown(page.withText('.evaluation-list tbody tr', /FrozenLake.*4.*0 of 16/));
   const another = () => page.find<HTMLButtonElement>('.section-head button');
   await page.shown(() => another()?.disabled);

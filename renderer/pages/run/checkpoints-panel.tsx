@@ -1,6 +1,7 @@
 import { useEffect, useId, useState } from 'react';
 import type { Checkpoint, RunSummary } from '../../../core/contract/contract.ts';
 import { bytes } from '../../../core/contract/numbers.ts';
+import { panelWords } from '../../../core/contract/panel-words.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
@@ -8,13 +9,18 @@ import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
+import { useRun } from '../../views/run-view.tsx';
 import styles from './checkpoints-panel.module.css';
 
 /** Lists the run's checkpoints with actions: fork, evaluate, pin. */
 export function CheckpointsPanel({ run }: { run: RunSummary }) {
   const title = useId();
   const checkpoints = useCheckpoints(run.id);
+  const labels = useRun((state) => state.panels);
   if (!checkpoints) return null;
+  const panels = labels
+    .map(({ label }) => `${labels.length > 1 ? `${environmentTitle(label)} ` : ''}${panelWords(labels, label)}`)
+    .join(', ');
   const total = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
   const best = checkpoints.reduce<number | null>((highest, { success }) => maxOf(highest, meanOf(success)), null);
   return (
@@ -24,6 +30,7 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
         {checkpoints.length > 0 && (
           <p className="muted">
             {checkpoints.length}, {bytes(total)}
+            {best !== null && panels !== '' && `; evaluated on ${panels}`}
           </p>
         )}
       </div>
