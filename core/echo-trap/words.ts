@@ -63,10 +63,11 @@ function figure(value: number | null, series: string): string {
 
 const referenceWords: Record<TrapSignal['reference'], string> = { usual: 'usually', best: 'best', lowest: 'lowest' };
 
-/** `entropy 0.05 (usually 0.27)`. */
-function figures({ baseline, series, reference }: TrapSignal, value: number | null): string {
-  const usual = baseline === 0 ? '' : ` (${referenceWords[reference]} ${figure(baseline, series)})`;
-  return `${metricInSentence(series)} ${figure(value, series)}${usual}`;
+/** `entropy 0.05 (usually 0.27)`, or `approximate KL 0.41 (limit 0.33)` if the baseline is 0. */
+function figures({ baseline, series, reference, threshold }: TrapSignal, value: number | null): string {
+  const compared =
+    baseline === 0 ? `limit ${figure(threshold, series)}` : `${referenceWords[reference]} ${figure(baseline, series)}`;
+  return `${metricInSentence(series)} ${figure(value, series)} (${compared})`;
 }
 
 /** Uses the worst value while the signal is on, because the latest value may be back near the baseline. */

@@ -39,7 +39,7 @@ function contradictions(view: EchoTrap): string[] {
     if (series === '') return text === title;
     return (
       text.toLowerCase().startsWith(metricTitle(series).toLowerCase()) &&
-      (baseline === 0 || /\((usually|best|lowest) [-\d.]/.test(text))
+      (baseline === 0 ? /\(limit [\d.]/ : /\((usually|best|lowest) [-\d.]/).test(text)
     );
   });
   const checks: Record<string, boolean> = {
@@ -138,7 +138,9 @@ describe('the monitor on recorded runs', () => {
       const monitor = new Monitor(config);
       const first = points.find(({ metrics }) => 'rollout/success_rate' in metrics)!.iteration;
       monitor.addAll(points.filter(({ iteration }) => iteration < first + 5));
-      const since = monitor.view()!.signals.find((signal) => signal.name === 'lost_at_once')!.since;
+      const { signals, why } = monitor.view()!;
+      const { since } = signals.find((signal) => signal.name === 'lost_at_once')!;
+      if (since !== null) expect(why[0]).toMatch(/^Approximate KL [\d.]+ \(limit 0\.33\)$/);
       return since === null ? [] : [[name, since - first + 1, monitor.alarms[0]! - first + 1]];
     });
     // The fifth collapses twelve iterations after its start.

@@ -33,7 +33,8 @@ function Indicator({ indicator, signals }: { indicator: TrapIndicator; signals: 
         </p>
         <p className={`${styles.figures} wrap muted small`}>
           {value === null ? (
-            'not measured'
+            // The metric of an active signal is below.
+            state !== 'on' && 'not measured'
           ) : (
             <>
               <span>{metricValue(series, value)}</span>
@@ -60,14 +61,20 @@ function Indicator({ indicator, signals }: { indicator: TrapIndicator; signals: 
 }
 
 /** `2.63 turns (lowest 1.74 turns)`, or for the metric that the indicator shows only its worst value, if it is better again. */
-function figuresOf({ series, value, extreme, baseline, reference }: TrapSignal, shown: string): string {
+function figuresOf({ series, value, extreme, baseline, reference, threshold }: TrapSignal, shown: string): string {
   if (series === '' || value === null) return '';
   if (series === shown)
     return extreme !== null && metricValue(series, extreme) !== metricValue(series, value)
       ? `(worst ${metricValue(series, extreme)})`
       : '';
+  // A multiple of 0 says nothing.
+  const limit = threshold === null ? '' : ` (limit ${metricValue(series, threshold)})`;
   const usual =
-    baseline === null || baseline === 0 ? '' : ` (${referenceWords[reference]} ${metricValue(series, baseline)})`;
+    baseline === null
+      ? ''
+      : baseline === 0
+        ? limit
+        : ` (${referenceWords[reference]} ${metricValue(series, baseline)})`;
   return `${metricValue(series, value)}${usual}`;
 }
 
