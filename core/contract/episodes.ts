@@ -19,7 +19,7 @@ export const episodeSummary = z.object({
   tokens: z.number().int(),
   kept: z.boolean(),
   format_valid: z.boolean(),
-  /** Set if the environment failed: the episode is neither trained on nor scored, and its reward is 0. */
+  /** Set if the environment or the reward program failed: the episode is neither trained on nor scored, and its reward is 0. */
   void: z.object({ reason: z.string() }).optional(),
 });
 export type EpisodeSummary = z.infer<typeof episodeSummary>;

@@ -3,7 +3,7 @@ import { signed } from './format.ts';
 
 type Played = Pick<EpisodeSummary, 'success' | 'void'>;
 
-/** Returns whether an episode counts: a void one says nothing about the policy, because its environment failed. */
+/** Returns whether an episode counts: a void one says nothing about the policy, because its environment or the reward program failed. */
 export const isScored = (episode: Pick<EpisodeSummary, 'void'>): boolean => !episode.void;
 
 /** Returns the result of an episode in a word. */
@@ -13,6 +13,15 @@ export const resultWord = (episode: Played): 'void' | 'success' | 'failed' =>
 /** Returns the reward with its sign; a void episode has none. */
 export const rewardText = (episode: Pick<EpisodeSummary, 'void' | 'reward'>): string =>
   episode.void ? '–' : signed(episode.reward);
+
+/** Begins the reason of an episode that the reward program failed to score, as the trainer writes it. */
+const ofProgram = 'reward program: ';
+
+/** Returns what failed in a void episode, and how. */
+export const voidText = ({ reason }: NonNullable<EpisodeSummary['void']>): string =>
+  reason.startsWith(ofProgram)
+    ? `the reward program failed: ${reason.slice(ofProgram.length)}`
+    : `the environment failed: ${reason}`;
 
 const marks = { void: '∅', success: '✓', failed: '✕' } as const;
 

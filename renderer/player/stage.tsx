@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import type { Replay } from '../../core/contract/contract.ts';
-import { ResultTag, rewardText } from '../components/episode-result.tsx';
+import { sentence } from '../../core/contract/sentence.ts';
+import { ResultTag, rewardText, voidText } from '../components/episode-result.tsx';
 import { signed } from '../components/format.ts';
 import { describeBoard, describeFrame, factText, outcomeAt, turnAndAction } from '../environments/describe.ts';
 import type { Motion } from '../environments/motion.ts';
@@ -32,9 +33,9 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
         <div className="note" data-kind="warning" role="status">
           <div className="note-body">
             <p>
-              <strong>The environment failed, so this episode is neither trained on nor scored.</strong>
+              <strong>This episode is neither trained on nor scored.</strong>
             </p>
-            <p>Reason: {summary.void.reason}</p>
+            <p>{sentence(voidText(summary.void))}</p>
           </div>
         </div>
       )}

@@ -3,7 +3,7 @@ import type { EpisodeSummary, RolloutBoards } from '../../core/contract/contract
 import { navigate } from '../base/router.ts';
 import { formatRoute, type Route } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
-import { resultWord } from '../components/episode-result.tsx';
+import { resultWord, voidText } from '../components/episode-result.tsx';
 import { number, signed } from '../components/format.ts';
 import { type Group, groupsOf, solvedText } from '../player/groups.ts';
 import { paintingOfBoards } from '../player/paintings.ts';
@@ -195,7 +195,7 @@ function targetIndex(key: string, current: number, count: number, { groups }: Wa
 }
 
 function describeMember(member: EpisodeSummary): string {
-  if (member.void) return `void, the environment failed: ${member.void.reason}`;
+  if (member.void) return `void, ${voidText(member.void)}`;
   return `${member.success ? 'solved' : 'not solved'}, reward ${signed(member.reward)}`;
 }
 

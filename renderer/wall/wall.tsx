@@ -119,7 +119,7 @@ function Legend({ hasVoid }: { hasVoid: boolean }) {
       <li data-key="solved">solved</li>
       <li data-key="failed">not solved</li>
       {hasVoid && (
-        <li data-key="void" title="The environment failed; neither trained on nor scored">
+        <li data-key="void" title="The environment or the reward program failed; neither trained on nor scored">
           void
         </li>
       )}

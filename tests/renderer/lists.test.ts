@@ -1,6 +1,8 @@
 // @vitest-environment node
+
 import { describe, expect, test } from 'vitest';
 import type { EpisodeSummary, LogLine, RolloutFile, RunSummary } from '../../core/contract/contract.ts';
+import { voidText } from '../../renderer/components/episode-result.tsx';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
 import { initials } from '../../renderer/components/run-facts.ts';
 import { readSettings } from '../../renderer/dialogs/read-settings.ts';
@@ -298,7 +300,7 @@ test('a void episode is neither a success nor a failure, and counts in no figure
   expect(solvedText(group!)).toBe('1 of 2 solved, 1 void');
   const [lost] = groupsOf([members[2]!]);
   expect(lost).toMatchObject({ voids: 1, solved: 0, mean: null, rewardStd: null });
-  expect(ranked([lost!], filterOf(null))[0]!.reason).toBe('void: the environment failed in every episode');
+  expect(ranked([lost!], filterOf(null))[0]!.reason).toBe('void: no episode could be played and scored');
 
   const ids = (change: Partial<Listing>) => listed(members, { ...firstListing, ...change }).map(({ id }) => id);
   expect(ids({})).toEqual(['a', 'b', 'c']);
@@ -307,4 +309,11 @@ test('a void episode is neither a success nor a failure, and counts in no figure
   expect(ids({ flags: ['void'] })).toEqual(['c']);
   expect(ids({ flags: ['cut'] })).toEqual([]);
   expect(ids({ reward: { least: null, most: 0.5 } })).toEqual(['b']);
+});
+
+test('a void episode names what failed', () => {
+  expect(voidText({ reason: 'it did not answer within 30 s' })).toBe(
+    'the environment failed: it did not answer within 30 s',
+  );
+  expect(voidText({ reason: 'reward program: it exited' })).toBe('the reward program failed: it exited');
 });

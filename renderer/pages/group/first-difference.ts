@@ -1,7 +1,7 @@
 /** An episode's reward, and its actions by frame; the first frame has none. */
 interface Played {
   reward: number;
-  /** Set if the environment failed. Such an episode has no reward. */
+  /** Set if the environment or the reward program failed. Such an episode has no reward. */
   void?: unknown;
   actions: readonly (string | null)[];
 }

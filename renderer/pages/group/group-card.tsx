@@ -1,6 +1,7 @@
 import type { RolloutBoards } from '../../../core/contract/contract.ts';
+import { sentence } from '../../../core/contract/sentence.ts';
 import { formatRoute } from '../../base/routes.ts';
-import { ResultMark, resultWord, rewardText } from '../../components/episode-result.tsx';
+import { ResultMark, resultWord, rewardText, voidText } from '../../components/episode-result.tsx';
 import { signed } from '../../components/format.ts';
 import { inOrder } from '../../components/in-order.ts';
 import { MiniBoard } from '../../player/mini-board.tsx';
@@ -51,7 +52,7 @@ export function GroupCard({ runId, episode, painting, best, differs }: GroupCard
       <Actions actions={episode.actions} differs={differs} best={best.summary.member + 1} />
       {summary.void && (
         <p className={`${styles.thought} muted small`} title={summary.void.reason}>
-          The environment failed: {summary.void.reason}
+          {sentence(voidText(summary.void))}
         </p>
       )}
       {thought && (

@@ -25,7 +25,11 @@ export type Flag = 'invalid' | 'cut' | 'void';
 export const flags: readonly { value: Flag; label: string; title: string }[] = [
   { value: 'invalid', label: 'Invalid format', title: 'A response had an invalid format' },
   { value: 'cut', label: 'Cut short', title: 'Reached the limit of turns, actions or context' },
-  { value: 'void', label: 'Void', title: 'The environment failed; neither trained on nor scored' },
+  {
+    value: 'void',
+    label: 'Void',
+    title: 'The environment or the reward program failed; neither trained on nor scored',
+  },
 ];
 const hasFlag: Record<Flag, (episode: EpisodeSummary) => boolean> = {
   invalid: (episode) => isScored(episode) && !episode.format_valid,

@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
 import { Fragment, type KeyboardEvent, type MouseEvent, memo, useEffect, useRef } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
-import { isScored, ResultMark, resultWord, rewardText } from '../../components/episode-result.tsx';
+import { isScored, ResultMark, resultWord, rewardText, voidText } from '../../components/episode-result.tsx';
 import { observeWithFallback } from '../../components/observe-with-fallback.ts';
 import type { Listing, SortKey } from './episode-list.ts';
 import { EpisodeTools } from './episode-tools.tsx';
@@ -202,7 +202,7 @@ const Row = memo(
 function describe(episode: EpisodeSummary): string {
   const { group, member, kept, format_valid } = episode;
   const name = `Group ${group + 1}, episode ${member + 1}`;
-  if (episode.void) return `${name}: void, the environment failed: ${episode.void.reason}`;
+  if (episode.void) return `${name}: void, ${voidText(episode.void)}`;
   return [
     `${name}: ${resultWord(episode)}`,
     kept ? '' : ', not trained on',

@@ -62,7 +62,7 @@ function reasonOf(
   strategy: string,
   quota: number,
 ): string {
-  if (voids === members.length) return 'void: the environment failed in every episode';
+  if (voids === members.length) return 'void: no episode could be played and scored';
   if (members.length > 1 && members.length - voids === 1)
     return 'only one episode is not void, so there is nothing to compare';
   if (strategy === 'none' || rewardStd === null) return zeroVariance ? 'zero variance: no learning signal' : '';
