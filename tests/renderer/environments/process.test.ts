@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import type { ConfigForm } from '../../../core/contract/contract.ts';
 import { enlargement, readPicture } from '../../../renderer/environments/process/png.ts';
 import { cellLooks, describeGrid, isChanged, parseTextGrid } from '../../../renderer/environments/process/text-grid.ts';
 import { environmentOf } from '../../../renderer/environments/registry.ts';
+import { environmentName } from '../../../renderer/stores/draft.ts';
 
 test('a text is a grid if its rows have equally many words or characters', () => {
   expect(parseTextGrid('   .   2\n 128   .')).toEqual([
@@ -21,6 +23,17 @@ test('a text is a grid if its rows have equally many words or characters', () =>
 
 test('its title does not name a program that the app does not know', () => {
   expect(environmentOf('process')).toMatchObject({ type: 'process', title: 'Own program' });
+});
+
+test('a new run names a program by its label, and other environments by their type', () => {
+  const form = { types: { process: { title: 'Own program' }, bandit: { title: 'Bandit' } } } as unknown as ConfigForm;
+  const names = [
+    { label: 'pixel-walk', type: 'process' },
+    { label: 'process', type: 'process' },
+    { label: 'bandit-rev', type: 'bandit' },
+    { label: 'maze', type: 'of-a-newer-version' },
+  ].map((environment) => environmentName(form, environment));
+  expect(names).toEqual(['pixel-walk', 'Own program', 'Bandit', 'maze']);
 });
 
 test('a grid is described row by row; powers of two are tiles, other cells keep their text', () => {
