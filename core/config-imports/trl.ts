@@ -92,6 +92,19 @@ function importAdvantage(draft: Draft): void {
   config.advantage.whiten = false;
   config.critic.model = 'none';
   config.filter = { ...config.filter, strategy: 'none', keep: 1 };
+  importAggregation(draft);
+}
+
+/** Imports GDPO, which normalizes each reward in its group, then the sum over the batch. */
+function importAggregation(draft: Draft): void {
+  const source = 'multi_objective_aggregation';
+  const aggregation = draft.from.text(source) ?? 'sum_then_normalize';
+  if (aggregation === 'sum_then_normalize') return;
+  if (aggregation !== 'normalize_then_sum')
+    throw unsupported(source, aggregation, ['sum_then_normalize', 'normalize_then_sum']);
+  draft.set('reward.normalize_terms', true, source, 'The terms are those of reward, with their weights.');
+  Object.assign(draft.config.reward, { normalization: 'mean_std', normalize_by: 'group' });
+  Object.assign(draft.config.advantage, { estimator: 'dr_grpo', whiten: true, whiten_over: 'episodes' });
 }
 
 const averages: Record<string, [string, string]> = {

@@ -161,6 +161,7 @@ const probes: Record<Trainer, Record<string, Probe>> = {
     sapo_temperature_neg: { value: 2, with: ['+loss_type=sapo'] },
     importance_sampling_level: { value: 'sequence' },
     scale_rewards: { value: 'batch' },
+    multi_objective_aggregation: { value: 'normalize_then_sum' },
     vllm_importance_sampling_correction: { value: true },
     vllm_importance_sampling_mode: { value: 'sequence_truncate' },
     vllm_importance_sampling_cap: { value: 5, with: ['+vllm_importance_sampling_mode=token_mask'] },
