@@ -6,7 +6,7 @@ import { estimatorOf, importTraining, importWarmup, setEstimator, unsupported } 
 
 /** verl-agent's settings: overrides of verl's ppo_trainer.yaml, with the environment under `env`. */
 export function importVerlAgent(draft: Draft): void {
-  const { from, config } = draft;
+  const { config } = draft;
   importEnvironment(draft);
   draft.integer('rollout.groups', 'data.train_batch_size');
   draft.integer('rollout.group_size', 'env.rollout.n');
@@ -14,7 +14,7 @@ export function importVerlAgent(draft: Draft): void {
   draft.integer('evaluation.levels', 'data.val_batch_size');
   importEstimator(draft);
   config.filter = { ...config.filter, strategy: 'none', keep: 1 };
-  if (from.flag('algorithm.filter_groups.enable')) draft.missing('algorithm.filter_groups.enable');
+  importDynamicSampling(draft);
   importTraining(draft);
   importPenalty(draft);
   importIterations(draft);
@@ -23,6 +23,20 @@ export function importVerlAgent(draft: Draft): void {
   draft.changed(
     `Each turn sees the whole episode, up to rollout.context = ${config.rollout.context} tokens. verl-agent builds a new prompt per turn from its memory.`,
   );
+}
+
+/** Without a limit, verl-agent samples until every group has different rewards. */
+function importDynamicSampling(draft: Draft): void {
+  const { from } = draft;
+  if (!from.flag('algorithm.filter_groups.enable')) return;
+  const source = 'algorithm.filter_groups.max_num_gen_batches';
+  const limit = from.integer(source) ?? 0;
+  if (limit > 0) {
+    draft.set('rollout.extra_rounds', limit - 1, source);
+  } else {
+    draft.set('rollout.extra_rounds', 9, 'algorithm.filter_groups.enable');
+    draft.changed('An iteration samples at most 10 rounds. verl-agent has no limit without max_num_gen_batches.');
+  }
 }
 
 function importEnvironment(draft: Draft): void {

@@ -2,6 +2,7 @@ import type { Pace } from '../environments/environment.ts';
 import { frozenLake } from '../environments/frozen-lake.ts';
 import { findEnvironment } from '../environments/registry.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
+import { replaysGroups } from '../run-config/trained-groups.ts';
 
 /**
  * Rough training times from built-in figures per environment (core/environments). They show how the time depends on settings, and give a first
@@ -29,10 +30,11 @@ function keptShare({ strategy, keep, count }: RunConfig['filter'], groups: numbe
 }
 
 /** Returns the seconds per training iteration on one core, without evaluations. */
-export function iterationSeconds({ environments, rollout, filter, policy_loss, critic, kl, task }: RunConfig): number {
+export function iterationSeconds(config: RunConfig): number {
+  const { environments, rollout, filter, replay, policy_loss, critic, kl, task } = config;
   if (task === 'warm_start') return 0;
   const episodes = rollout.groups * rollout.group_size;
-  const kept = keptShare(filter, rollout.groups);
+  const kept = keptShare(filter, rollout.groups) / (replaysGroups(replay) ? 1 - replay.share : 1);
   const passes = policy_loss.epochs * (1 + criticTime[critic.model]) + (kl.coefficient > 0 ? referenceTime : 0);
   return mean(environments, ({ play, learn }) => episodes * (play + learn * kept * passes));
 }

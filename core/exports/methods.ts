@@ -7,6 +7,7 @@ import { advantageText } from '../run-config/estimators.ts';
 import { keptGroups } from '../run-config/filters.ts';
 import { panelsOf } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { replaysGroups } from '../run-config/trained-groups.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
 
@@ -79,7 +80,11 @@ function rolloutText({ rollout, environments, levels }: RunConfig): string {
   const format = rollout.think
     ? 'Each response contained reasoning, then an answer with the actions.'
     : 'Each response contained an answer with the actions, without reasoning.';
-  return `Each iteration sampled ${rollout.group_size} episodes on each of ${rollout.groups} ${levelText}, with up to ${turns} and ${actions} per episode and responses of up to ${rollout.max_response_tokens} tokens at ${listed(sampling)}. ${format}`;
+  const rounds =
+    rollout.extra_rounds === 0
+      ? ''
+      : ` Up to ${rollout.extra_rounds} further ${rollout.extra_rounds === 1 ? 'round was' : 'rounds were'} sampled per iteration, to replace groups with equal rewards (dynamic sampling, arXiv:2503.14476).`;
+  return `Each iteration sampled ${rollout.group_size} episodes on each of ${rollout.groups} ${levelText}, with up to ${turns} and ${actions} per episode and responses of up to ${rollout.max_response_tokens} tokens at ${listed(sampling)}.${rounds} ${format}`;
 }
 
 function rewardText({ reward }: RunConfig): string {
@@ -121,9 +126,12 @@ function programText({ command, weight }: RunConfig['reward']['program']): strin
   return `${weight === 1 ? '' : `${weight} times `}the terms of the program "${command}"`;
 }
 
-function filterText({ filter }: RunConfig): string {
-  if (filter.strategy === 'none') return 'All groups were used for training.';
-  return `Only ${keptGroups(filter)} were used for training.`;
+function filterText({ filter, replay }: RunConfig): string {
+  const replayed = replaysGroups(replay)
+    ? ` They were mixed with groups of the ${replay.iterations} iterations before, ${Math.round(100 * replay.share)} % of each update.`
+    : '';
+  if (filter.strategy === 'none') return `All groups were used for training.${replayed}`;
+  return `Only ${keptGroups(filter)} were used for training.${replayed}`;
 }
 
 const averages: Record<string, string> = {
@@ -222,7 +230,7 @@ function optimizerText({ optimizer }: RunConfig): string {
 
 /** Returns "fixed levels", and whether their seeds are disjoint from training. Small levels may still coincide. */
 export function fixedLevels({ levels, evaluation, rollout, iterations }: RunConfig): string {
-  const trained = levels.pool > 0 ? levels.pool : iterations * rollout.groups;
+  const trained = levels.pool > 0 ? levels.pool : iterations * rollout.groups * (rollout.extra_rounds + 1);
   const apart =
     levels.validation_seed + evaluation.levels <= levels.train_seed ||
     levels.train_seed + trained <= levels.validation_seed;

@@ -53,6 +53,7 @@ export const sections: readonly SectionWords[] = [
     fields: [
       { path: 'rollout.groups', title: 'Prompts per iteration' },
       { path: 'rollout.group_size', title: 'Rollouts per prompt', unit: 'episodes' },
+      { path: 'rollout.extra_rounds', title: 'Extra rounds' },
       { path: 'rollout.temperature', title: 'Temperature' },
       { path: 'rollout.top_p', title: 'Top-p' },
       { path: 'rollout.top_k', title: 'Top-k', unit: 'tokens' },
@@ -122,6 +123,8 @@ export const sections: readonly SectionWords[] = [
         choices: { reward_std: 'Reward std', entropy: 'Entropy', length: 'Response length' },
       },
       { path: 'filter.order', title: 'Rank first', choices: { largest: 'Largest', smallest: 'Smallest' } },
+      { path: 'replay.iterations', title: 'Experience replay', unit: 'iterations' },
+      { path: 'replay.share', title: 'Replayed share' },
     ],
   },
   {

@@ -43,6 +43,7 @@ export interface RunConfig {
   rollout: {
     groups: number;
     group_size: number;
+    extra_rounds: number;
     slots: number;
     temperature: number;
     top_p: number;
@@ -83,6 +84,10 @@ export interface RunConfig {
     count: number;
     score: 'reward_std' | 'entropy' | 'length';
     order: 'largest' | 'smallest';
+  };
+  replay: {
+    iterations: number;
+    share: number;
   };
   advantage: {
     estimator:

@@ -17,7 +17,10 @@ export function groupsByEnvironment(environments: RunConfig['environments'], gro
   return result;
 }
 
-/** Returns the maximum number of episodes an iteration can train on. `fraction` and `top_k` keep at least one group per environment; other filters may keep all. */
+/** Whether updates include groups of earlier iterations. */
+export const replaysGroups = ({ iterations, share }: RunConfig['replay']) => iterations > 0 && share > 0;
+
+/** Returns the maximum number of episodes of an iteration that it can train on, without replayed ones. `fraction` and `top_k` keep at least one group per environment; other filters may keep all. */
 export function mostTrainedEpisodes({ environments, filter, rollout }: RunConfig): number {
   const { groups, group_size } = rollout;
   const ranks = group_size > 1 || filter.score !== 'reward_std';

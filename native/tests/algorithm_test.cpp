@@ -128,6 +128,32 @@ TEST_CASE("the filter keeps the groups with the highest reward std") {
   }
 }
 
+TEST_CASE("groups of extra rounds replace those without reward std, in the share of each environment") {
+  const Scores varied{0, 1}, equal{1, 1};
+  // Two rounds of two groups of environment 0 and one of environment 1.
+  std::vector<ScoredGroup> groups{{0, equal}, {0, varied}, {1, equal}, {0, varied}, {0, varied}, {1, equal}};
+  const int per_round[] = {2, 1};
+  const auto chosen = [&](std::size_t played, const FilterConfig& filter) {
+    return choose_from_rounds(std::span(groups).first(played), per_round, filter);
+  };
+  CHECK_FALSE(chosen(3, {}).complete);
+  // The first two that vary, and the first of environment 1, which lacks a group that varies.
+  CHECK(chosen(6, {}).chosen == std::vector<bool>{false, true, true, true, false, false});
+  CHECK_FALSE(chosen(6, {}).complete);
+  groups[5].scores = varied;
+  CHECK(chosen(6, {}).chosen == std::vector<bool>{false, true, false, true, false, true});
+  CHECK(chosen(6, {}).complete);
+  // A filter that keeps one group per environment by reward std needs no more of them, but another ranking may.
+  groups[2].scores = varied;
+  CHECK_FALSE(chosen(3, {}).complete);
+  CHECK(chosen(3, {FilterStrategy::fraction, 0.5}).complete);
+  CHECK_FALSE(chosen(3, {FilterStrategy::fraction, 0.5, 1, FilterScore::length}).complete);
+  CHECK(chosen(3, {}).chosen == std::vector<bool>(3, true));
+  // Valid episodes of failed environments can leave groups of one.
+  groups[1].scores = {1};
+  CHECK_FALSE(chosen(3, {FilterStrategy::fraction, 0.5}).complete);
+}
+
 TEST_CASE("groups are filtered per environment, regardless of reward scale") {
   auto groups = groups_in(0, {{0, 11}, {0, 10}, {0, 0}, {0, 9}});
   for (const auto& group : groups_in(1, {{0.1, 0.1}, {0, 0.1}})) groups.push_back(group);

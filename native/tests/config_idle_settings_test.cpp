@@ -57,6 +57,18 @@ TEST_CASE("options of normalization, whitening and the length cost have no effec
     CHECK_FALSE(active.contains(path));
 }
 
+TEST_CASE("replay needs a limit and a share, and gives clipping and corrections an effect") {
+  CHECK(idle_in(starpo_s_example()).at("replay.share") == "replay.iterations is 0: no group is replayed");
+  CHECK(idle_after({{"/replay/iterations", 4}}).at("replay.iterations") == "replay.share is 0: no group is replayed");
+  std::vector<std::pair<std::string, json>> changes{
+      {"/policy_loss/mini_batch", 64}, {"/correction/weights", "truncate"}, {"/replay/iterations", 4}};
+  CHECK(idle_after(changes).contains("policy_loss.clip_low"));
+  CHECK(idle_after(changes).contains("correction.high"));
+  changes.push_back({"/replay/share", 0.5});
+  for (const char* path : {"policy_loss.clip_low", "correction.high", "replay.iterations", "replay.share"})
+    CHECK_FALSE(idle_after(changes).contains(path));
+}
+
 TEST_CASE("clipping has no effect if each iteration takes a single on-policy step") {
   const auto example_idle = idle_in(starpo_s_example());
   REQUIRE(starpo_s_example().at("policy_loss").at("mini_batch") == 32);

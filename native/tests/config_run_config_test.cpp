@@ -290,6 +290,8 @@ TEST_CASE("contradictory settings of advantages and rewards are rejected") {
             {{"/advantage/estimator", "gigpo"}, {"/advantage/rewards", "turn"}, {"/reward/normalization", "mean"}}) ==
         "config_invalid");
   CHECK(rejected({{"/advantage/rewards", "turn"}, {"/reward/normalization", "mean"}}) == "none");
+  CHECK(rejected({{"/rollout/group_size", 1}, {"/rollout/extra_rounds", 1}}) == "config_invalid");
+  CHECK(rejected({{"/rollout/extra_rounds", 1}}) == "none");
   CHECK(rejected({{"/rollout/max_response_tokens", 50}, {"/reward/length_buffer", 51}}) == "config_invalid");
   CHECK(rejected({{"/rollout/max_response_tokens", 50}, {"/reward/length_buffer", 50}}) == "none");
   CHECK(rejected({{"/rollout/group_size", 1}, {"/reward/normalization", "mean"}}) == "config_invalid");

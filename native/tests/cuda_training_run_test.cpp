@@ -96,7 +96,8 @@ TEST_CASE_FIXTURE(DeviceRun,
   }
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "a GPU run with either critic and a KL term resumes bit-identically") {
+TEST_CASE_FIXTURE(DeviceRun, "a GPU run with either critic, a KL term and replay resumes bit-identically") {
+  config["replay"] = {{"iterations", 1}, {"share", 0.5}};
   config["advantage"].update({{"estimator", "gae"}, {"lambda", 0.95}, {"whiten", true}});
   for (const auto& [critic, placement, precision] :
        {std::tuple<std::string, std::string, std::string>{"full", "loss", "fp32"},
@@ -112,6 +113,7 @@ TEST_CASE_FIXTURE(DeviceRun, "a GPU run with either critic and a KL term resumes
     check_exact(metrics());
     CHECK(metrics().at("critic/grad_norm") > 0);
     CHECK(metrics().at("actor/kl_to_reference") > 0);
+    CHECK(metrics().at("replay/share") == 0.5);
     check_that_resuming_changes_no_bit("000002");
   }
 }

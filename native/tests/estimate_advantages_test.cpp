@@ -200,6 +200,32 @@ TEST_CASE_FIXTURE(AdvantageFixture, "baselines train the critic at the first tok
   }
 }
 
+TEST_CASE_FIXTURE(AdvantageFixture, "a replayed group has its stored log-probabilities and is compared within itself") {
+  config.advantage = {AdvantageEstimator::grpo, 1, 1, false};
+  const auto sampled = estimate({true, true, true});
+  ReplayBuffer buffer;
+  buffer.add(1, replay_groups(1, sampled), {3, 0.5});
+  const int fresh_groups[] = {1};
+  config.replay = {3, 0.5};
+  const ReplayedGroups replayed{3, buffer.draw(config, 3, fresh_groups, 3)};
+  REQUIRE(replayed.groups.size() == 1);
+  const auto sequences =
+      estimate_advantages(config, state->replica, episodes, {true, false, false}, metrics, [] {}, replayed);
+  REQUIRE(sequences.size() == 8);
+  CHECK(sequences[3].staleness == 0);
+  const auto original = std::ranges::find_if(
+      sampled, [&](const Sequence& each) { return each.rollout_logprobs == sequences[4].rollout_logprobs; });
+  REQUIRE(sampled.end() - original >= 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Sequence &own = sequences[i + 4], &expected = *(original + static_cast<std::ptrdiff_t>(i));
+    CHECK(own.staleness == 2);
+    CHECK(own.episode->spec.group == 3);
+    CHECK(own.advantages == expected.advantages);
+    CHECK(own.rollout_logprobs == expected.rollout_logprobs);
+    CHECK(pack({&own, 1}).tokens == pack({&expected, 1}).tokens);
+  }
+}
+
 TEST_CASE_FIXTURE(AdvantageFixture, "each recorded reward term is normalized, weighted by its option and added") {
   config.advantage = {AdvantageEstimator::dr_grpo, 1, 1, false};
   config.reward.normalization = RewardNormalization::mean_std;

@@ -12,7 +12,8 @@ using namespace starpo::test;
 
 namespace {
 
-std::vector<Episode> roll_out(const RunConfig& config, const std::filesystem::path& folder, int slots) {
+std::vector<Episode> roll_out(const RunConfig& config, const std::filesystem::path& folder, int slots,
+                              int first_number = 0) {
   auto state = tiny_state(config, folder);
   const auto generator = state->replica.policy->make_generator(slots, config.rollout.context);
   const auto specs = training_episodes(config, 1);
@@ -22,7 +23,9 @@ std::vector<Episode> roll_out(const RunConfig& config, const std::filesystem::pa
                          {1, 1, 0, 0},
                          {config.seed, RandomStream::train_sampling},
                          1,
-                         {}};
+                         {},
+                         nullptr,
+                         first_number};
   return run_rollout(*generator, request);
 }
 
@@ -52,6 +55,19 @@ TEST_CASE("slots and threads do not change any bit of a rollout") {
   for (int threads : {2, 3}) {
     config.threads = threads;
     check_equal(roll_out(config, folder.path(), 128), reference);
+  }
+}
+
+TEST_CASE("rollouts with other first numbers draw other tokens, also for the same levels") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path());
+  const RunConfig config = small_run_config();
+  const auto first = roll_out(config, folder.path(), 8), later = roll_out(config, folder.path(), 8, 12);
+  REQUIRE(first.size() == 12);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    CHECK(later[i].number == static_cast<int>(i) + 12);
+    CHECK(later[i].turns[0].context_ids == first[i].turns[0].context_ids);
+    CHECK(later[i].turns[0].ids != first[i].turns[0].ids);
   }
 }
 

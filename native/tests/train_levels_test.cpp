@@ -28,6 +28,28 @@ TEST_CASE("level seeds depend on iteration and group, and a pool repeats them") 
   CHECK(fixed[5].seed == 128);
 }
 
+TEST_CASE(
+    "every round of every iteration has other levels, groups and noise, whether earlier rounds are played or not") {
+  RunConfig config = small_run_config();
+  config.rollout.extra_rounds = 2;
+  std::set<std::uint64_t> seeds;
+  std::set<double> noise;
+  for (int iteration : {1, 2})
+    for (int round : {0, 1, 2}) {
+      const auto episodes = training_episodes(config, iteration, round);
+      REQUIRE(episodes.size() == 12);
+      for (int group : {0, 1, 2}) {
+        const EpisodeSpec& first = episodes[static_cast<std::size_t>(group) * 4];
+        CHECK(first.group == round * 3 + group);
+        CHECK(first.seed == static_cast<std::uint64_t>(10000 + (iteration - 1) * 9 + round * 3 + group));
+        seeds.insert(first.seed);
+        noise.insert(NoiseStream(first.noise.value()).draw());
+      }
+    }
+  CHECK(seeds.size() == 18);
+  CHECK(noise.size() == 18);
+}
+
 namespace {
 
 // Returns the first noise draw of every episode.

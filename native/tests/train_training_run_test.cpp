@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "engine/cpu/kernels/bf16_kernels.h"
@@ -213,6 +214,80 @@ TEST_CASE_FIXTURE(TinyRun, "a run with critic and KL term resumes identically wi
       CHECK(metrics.at("actor/kl_to_reference") > 0);
       CHECK(events("iteration").back().at("updates").at("critic/grad_norm").size() == 3);
     }
+}
+
+TEST_CASE_FIXTURE(TinyRun, "a run with extra rounds and replay resumes identically, and refuses a changed buffer") {
+  config["iterations"] = 4;
+  config["checkpoint"].update({{"every", 1}, {"keep", 2}});
+  config["rollout"]["extra_rounds"] = 1;
+  config["replay"] = {{"iterations", 2}, {"share", 0.5}};
+  config["reward"]["length_cost"] = 1;  // so that rewards differ
+  config["policy_loss"]["mini_batch"] = 64;
+  CHECK(train() == 0);
+  const auto iterations = events("iteration");
+  CHECK_FALSE(iterations[0].at("metrics").contains("replay/staleness"));
+  CHECK(iterations[0].at("metrics").at("replay/share") == 0);
+  CHECK(iterations[0].at("metrics").at("actor/ratio_max") == 1);
+  for (std::size_t i = 1; i < 4; ++i) {
+    const auto& metrics = iterations[i].at("metrics");
+    CHECK(metrics.at("replay/share") == 0.5);
+    CHECK(metrics.at("replay/staleness") >= 1);
+    CHECK(metrics.at("replay/staleness") <= 2);
+    // One optimizer step, so only replayed tokens have other ratios, and the rollout's gap is still 0.
+    CHECK(metrics.at("actor/ratio_max") > 1);
+    CHECK(metrics.at("rollout/logprob_gap_max") == 0);
+    // In this run, some rounds have groups of equal responses.
+    CHECK(metrics.at("rollout/rounds") == events("rollout")[i + 1].at("episodes").get<int>() / 12);
+  }
+  const auto checkpoints = run.path() / "checkpoints";
+  CHECK_FALSE(std::filesystem::exists(checkpoints / "000002/replay.cbor"));
+  const auto whole = weights("000004"), buffer = read_text(checkpoints / "000004/replay.cbor");
+  std::filesystem::remove_all(checkpoints / "000004");
+  CHECK(train() == 0);
+  CHECK(weights("000004") == whole);
+  CHECK(read_text(checkpoints / "000004/replay.cbor") == buffer);
+
+  std::string changed = read_text(checkpoints / "000003/replay.cbor");
+  changed[changed.size() / 2] ^= 1;
+  write_text(checkpoints / "000003/replay.cbor", changed);
+  std::filesystem::remove_all(checkpoints / "000004");
+  CHECK(train() == 1);
+  CHECK(events("failed").back().at("code") == "checkpoint_corrupt");
+  CHECK(events("failed").back().at("message").get<std::string>().find("replay.cbor is missing or was changed") !=
+        std::string::npos);
+}
+
+TEST_CASE_FIXTURE(TinyRun, "a policy that does not change gives replayed tokens a ratio of exactly 1") {
+  config["optimizer"]["learning_rate"] = 0;
+  config["replay"] = {{"iterations", 1}, {"share", 0.5}};
+  config["reward"]["length_cost"] = 1;
+  CHECK(train() == 0);
+  const auto metrics = events("iteration").back().at("metrics");
+  CHECK(metrics.at("replay/share") == 0.5);
+  CHECK(metrics.at("actor/ratio_max") == 1);
+}
+
+TEST_CASE_FIXTURE(TinyRun, "extra rounds are played up to the limit while no group has a reward std") {
+  config["rollout"].update(
+      {{"extra_rounds", 2}, {"max_response_tokens", 1}});  // no valid response, so scores are equal
+  config["iterations"] = 1;
+  CHECK(train() == 0);
+  const auto metrics = events("iteration").back().at("metrics");
+  CHECK(metrics.at("rollout/rounds") == 3);
+  CHECK(metrics.at("filter/kept_groups") == 3);
+  std::set<std::string> ids;
+  std::set<int> groups;
+  for (const auto& event : events("rollout")) {
+    if (event.at("split") != "train") continue;
+    CHECK(event.at("episodes") == 36);
+    const auto index = json::parse(read_text(run.path() / event.at("index").get<std::string>()));
+    for (const json& episode : index.at("episodes")) {
+      ids.insert(episode.at("id").get<std::string>());
+      groups.insert(episode.at("group").get<int>());
+    }
+  }
+  CHECK(ids.size() == 36);
+  CHECK(groups == std::set{0, 1, 2, 3, 4, 5, 6, 7, 8});
 }
 
 TEST_CASE_FIXTURE(TinyRun, "the policy does not change while the critic warms up") {

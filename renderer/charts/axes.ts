@@ -111,6 +111,8 @@ function stepsOf(kind: AxisKind, source: SeriesSource, shape: RunShape) {
   const everyIteration = source.get('rollout/reward_mean') ?? source.get('warm_start/loss');
   const by = (series: MetricSeries | undefined, step: (value: number, iteration: number) => number) =>
     series && series.length > 0 ? { series, step } : null;
+  const roundsPlayed = source.get('rollout/rounds');
+  const rounds = (iteration: number) => roundsPlayed?.at(iteration) ?? 1;
   switch (kind) {
     case 'iteration':
     case 'clock':
@@ -118,20 +120,29 @@ function stepsOf(kind: AxisKind, source: SeriesSource, shape: RunShape) {
     case 'time':
       return by(source.get('time/iteration'), (seconds) => seconds);
     case 'episode':
-      return shape.episodes > 0 && shape.warmSteps === 0 ? by(everyIteration, () => shape.episodes) : null;
+      return shape.episodes > 0 && shape.warmSteps === 0
+        ? by(everyIteration, (_, iteration) => shape.episodes * rounds(iteration))
+        : null;
     case 'token':
       return shape.episodes > 0
-        ? by(source.get('rollout/response_tokens'), (perEpisode) => perEpisode * shape.episodes)
+        ? by(
+            source.get('rollout/response_tokens'),
+            (perEpisode, iteration) => perEpisode * shape.episodes * rounds(iteration),
+          )
         : null;
     case 'update': {
       if (shape.warmSteps > 0) return by(everyIteration, () => shape.warmSteps);
       // During critic warm-up the policy isn't updated and has no update metrics.
       const policy = source.get('actor/grad_norm');
+      const replayed = source.get('replay/share');
       return shape.miniBatch > 0
         ? by(source.get('filter/kept_groups'), (groups, iteration) =>
             policy?.at(iteration) === undefined
               ? 0
-              : shape.epochs * Math.ceil((groups * shape.groupSize) / shape.miniBatch),
+              : shape.epochs *
+                Math.ceil(
+                  Math.round((groups * shape.groupSize) / (1 - (replayed?.at(iteration) ?? 0))) / shape.miniBatch,
+                ),
           )
         : null;
     }

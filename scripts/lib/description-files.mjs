@@ -157,7 +157,8 @@ function eventsTable(events) {
 /** Returns the example with missing keys added by the upgrades, in the description's order. */
 function upToDate(example, upgrades, fields) {
   for (const { to, changes } of upgrades) {
-    if (example.version !== to - 1) continue;
+    // Also the newest: it gains options until it is released.
+    if (example.version < to - 1 || example.version > to) continue;
     for (const { path, set } of changes) {
       const names = path.split('.');
       const holder = names.slice(0, -1).reduce((object, name) => object[name], example);

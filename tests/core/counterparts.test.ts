@@ -126,6 +126,8 @@ const probes: Record<Trainer, Record<string, Probe>> = {
     'env.env_name': { refused: 'alfworld/AlfredTWEnv' },
     'env.rollout.n': { value: 16 },
     'env.seed': { value: 3 },
+    'algorithm.filter_groups.enable': { value: true },
+    'algorithm.filter_groups.max_num_gen_batches': { value: 4, with: ['++algorithm.filter_groups.enable=True'] },
     'env.max_steps': { value: 20 },
     'env.sokoban.dim_room': { value: '[8,8]' },
     'env.sokoban.num_boxes': { value: 2 },

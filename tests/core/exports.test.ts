@@ -19,6 +19,7 @@ import { exportRun } from '../../core/host/commands/export.ts';
 import type { Core } from '../../core/index.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { readPanels } from '../../core/run-config/panel.ts';
+import { applySettings } from '../../core/run-config/settings.ts';
 import { readEpisode, readEpisodes, readRawEpisode } from '../../core/run-directory/rollouts.ts';
 import { float16Array, float32Array, int32Array } from '../../core/run-directory/token-arrays.ts';
 import { releaseRuns } from '../release-runs.ts';
@@ -270,6 +271,27 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(nameOf({ model, weights: 'random' })).toBe('random weights (shape of 000002)');
     expect(nameOf({ model: '/elsewhere/000002' })).toBe('the model "000002"');
     rmSync(folder, { recursive: true });
+  });
+
+  test('the methods paragraph names replay, extra rounds, the length buffer and the normalization of terms', () => {
+    const { config } = findPreset('starter-frozen-lake-grpo');
+    const methods = methodsText(
+      applySettings(config, {
+        ...{ 'rollout.extra_rounds': 2, 'replay.iterations': 3, 'replay.share': 0.25, 'reward.length_cost': 0.5 },
+        ...{ 'reward.length_buffer': 40, 'reward.normalization': 'mean_std', 'reward.normalize_terms': true },
+        ...{ 'advantage.whiten': true, 'advantage.whiten_over': 'episodes' },
+      }),
+      { name: 'a model', repository: null, license: null },
+      { started: null, points: [] },
+    );
+    for (const sentence of [
+      'Up to 2 further rounds were sampled per iteration, to replace groups with equal rewards (dynamic sampling, arXiv:2503.14476).',
+      'They were mixed with groups of the 3 iterations before, 25 % of each update.',
+      'a cost of 0.5 for a response of the greatest length, falling to 0 over the 40 tokens before it',
+      'Each reward term was normalized to mean 0 and standard deviation 1 within each group, and the terms were added with their weights (GDPO, arXiv:2601.05242).',
+      ', whitened over the episodes.',
+    ])
+      expect(methods).toContain(sentence);
   });
 
   test('the methods paragraph omits slip settings if the ice is not slippery', () => {

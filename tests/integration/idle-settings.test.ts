@@ -77,6 +77,11 @@ const configurations: [name: string, preset: string, settings: Record<string, Se
   ['StarPO-S (PPO)', 'starter-sokoban', {}],
   ['two epochs', 'starter-frozen-lake-trap', { 'policy_loss.mini_batch': 128 }],
   ['one step', 'starter-frozen-lake-grpo', { 'policy_loss.mini_batch': 256 }],
+  [
+    'one step with replay',
+    'starter-frozen-lake-grpo',
+    { 'policy_loss.mini_batch': 256, 'replay.iterations': 2, 'replay.share': 0.5 },
+  ],
   ['one step of the half', 'starter-frozen-lake-grpo', { ...halved, 'policy_loss.mini_batch': 24 }],
   ['two steps of the half', 'starter-frozen-lake-grpo', { ...halved, 'policy_loss.mini_batch': 16 }],
   ['a part of a group', 'starter-bandit', { ...halved, 'filter.keep': 0.7, 'policy_loss.mini_batch': 32 }],

@@ -93,6 +93,7 @@ export const effects: Record<string, Effect> = {
   'environments[].prompt.next': { output: 'contexts', value: '{turn}: {state}' },
   'rollout.groups': { output: 'levels' },
   'rollout.group_size': { output: 'levels', value: 2 },
+  'rollout.extra_rounds': { output: 'rollout/rounds' },
   'rollout.slots': { output: 'memory plan', value: 2 },
   'rollout.temperature': { output: 'responses' },
   'rollout.top_p': { output: 'error' },
@@ -132,6 +133,8 @@ export const effects: Record<string, Effect> = {
   'filter.count': { output: 'filter/kept_groups', base: 'filtered', with: { 'filter.strategy': 'top_k' } },
   'filter.score': { output: 'kept', base: 'filtered' },
   'filter.order': { output: 'kept', base: 'filtered' },
+  'replay.iterations': { output: 'replay/share', with: { iterations: 2, 'replay.share': 0.5 } },
+  'replay.share': { output: 'replay/share', with: { iterations: 2, 'replay.iterations': 1 } },
   'advantage.estimator': {
     output: 'advantages',
     with: { 'advantage.gamma': 0.9, 'advantage.lambda': 0.5 },

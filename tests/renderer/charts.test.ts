@@ -252,6 +252,20 @@ test('an axis can count episodes, tokens and updates', () => {
   expect(positions('time', 'evaluation/lake/success_rate')).toEqual([0, 11]);
   expect(positionsOn('time', run, shapeOf(config))!.at(2)).toBe(11);
   expect(positionsOn('episode', run, shapeOf({}))).toBeNull();
+
+  const more = source({
+    'rollout/reward_mean': [[1, 0], [2, 0]],
+    'rollout/rounds': [[1, 1], [2, 3]],
+    'filter/kept_groups': [[1, 4], [2, 4]],
+    'replay/share': [[1, 0], [2, 1 / 3]],
+    'actor/grad_norm': [[1, 1], [2, 1]],
+  }); // biome-ignore format: pairs
+  const of = (kind: Parameters<typeof positionsOn>[0]) => [
+    ...positionsOn(kind, more, shapeOf(config))!.of(more.get('rollout/reward_mean')!),
+  ];
+  expect(of('episode')).toEqual([128, 512]);
+  // 2 replayed groups beside 4 make 3 mini-batches, times 2 epochs.
+  expect(of('update')).toEqual([4, 10]);
 });
 
 describe('a time axis', () => {

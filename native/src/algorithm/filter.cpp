@@ -116,6 +116,28 @@ FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConf
   return result;
 }
 
+RoundGroups choose_from_rounds(std::span<const ScoredGroup> groups, std::span<const int> per_round,
+                               const FilterConfig& config) {
+  RoundGroups result{std::vector<bool>(groups.size()), true};
+  for (std::size_t environment = 0; environment < per_round.size(); ++environment) {
+    const int share = per_round[environment];
+    int left = share, varied = 0;
+    for (const bool with_std : {true, false}) {
+      for (std::size_t g = 0; g < groups.size() && left > 0; ++g) {
+        if (groups[g].environment != static_cast<int>(environment) || (reward_std(groups[g].scores) > 0) != with_std)
+          continue;
+        result.chosen[g] = true;
+        --left;
+        varied += with_std;
+      }
+    }
+    // Another ranking can keep any of them.
+    const bool by_std = config.score == FilterScore::reward_std;
+    if (varied < (by_std && share > 0 ? max_kept_groups(config, share, 2) : share)) result.complete = false;
+  }
+  return result;
+}
+
 int max_kept_groups(const FilterConfig& config, int groups, int group_size) {
   const bool fixed = config.strategy == FilterStrategy::fraction || config.strategy == FilterStrategy::top_k;
   if (!fixed || groups == 0 || (group_size == 1 && config.score == FilterScore::reward_std)) return groups;

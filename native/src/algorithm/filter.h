@@ -58,6 +58,19 @@ struct FilterResult {
 // reward std, with a warning.
 FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConfig&);
 
+// Groups of an iteration's rounds for the update.
+struct RoundGroups {
+  std::vector<bool> chosen;  // [groups]
+  bool complete = false;     // no further round is needed
+};
+
+// Chooses the groups for the update from all rounds (dynamic sampling, DAPO, arXiv 2503.14476): in each environment, as
+// many as it has in one round, those with reward std first, each in order of play. So groups of later rounds replace
+// those without a signal. Complete: enough groups have reward std in every environment: all, or the number that the
+// filter keeps by reward std. groups: with their raw scores. per_round: groups per environment in a round.
+RoundGroups choose_from_rounds(std::span<const ScoredGroup> groups, std::span<const int> per_round,
+                               const FilterConfig&);
+
 // Returns the maximum number of groups that the filter can keep for an environment. group_size: episodes per group.
 int max_kept_groups(const FilterConfig&, int groups, int group_size);
 

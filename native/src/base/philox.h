@@ -16,6 +16,7 @@ enum class RandomStream : std::uint32_t {
   environment_noise = 5,
   evaluation_noise = 6,
   probe_sampling = 7,
+  replay = 8,
 };
 
 // Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011): a keyed bijection of a 128-bit

@@ -72,6 +72,11 @@ void add_filter(const RunConfig& config, IdleList& idle) {
                                                                       : "filter.keep keeps every group");
 }
 
+void add_replay(const RunConfig& config, IdleList& idle) {
+  if (config.replay.iterations == 0) idle.add({"replay.share"}, "replay.iterations is 0: no group is replayed");
+  if (config.replay.share == 0) idle.add({"replay.iterations"}, "replay.share is 0: no group is replayed");
+}
+
 // With one optimizer step per iteration on the policy's own samples, PPO's ratio (arXiv 1707.06347, equation 7) is 1 at
 // every token.
 void add_clips(const RunConfig& config, IdleList& idle) {
@@ -79,7 +84,7 @@ void add_clips(const RunConfig& config, IdleList& idle) {
   const int episodes = most_trained_episodes(config);
   if (config.optimizer.learning_rate == 0)
     idle.add(clip_paths, "optimizer.learning_rate is 0: the policy does not change, so the ratio is 1");
-  if (loss.epochs > 1 || episodes > loss.mini_batch) return;
+  if (loss.epochs > 1 || episodes > loss.mini_batch || config.replay.is_active()) return;
   const bool fast = config.device != "cpu" && config.exactness == Exactness::fast;
   const std::string exception = fast ? ", except for the rounding of exactness fast (rollout/logprob_gap)" : "";
   const std::string once = "at most " + number(episodes) +
@@ -106,7 +111,8 @@ void add_loss(const RunConfig& config, IdleList& idle) {
     idle.add({"correction.level", "correction.low", "correction.high"}, "correction.weights is none");
   if (correction.trust_region == TrustRegion::none)
     idle.add({"correction.divergence", "correction.bound"}, "correction.trust_region is none");
-  if (correction.is_active() && (config.device == "cpu" || config.exactness == Exactness::exact))
+  if (correction.is_active() && !config.replay.is_active() &&
+      (config.device == "cpu" || config.exactness == Exactness::exact))
     idle.add(
         correction_paths,
         "rollout and update compute the same log-probabilities on a CPU and with exactness exact: every importance "
@@ -198,9 +204,10 @@ void add_optimizer(const RunConfig& config, IdleList& idle) {
 void add_rollout(const RunConfig& config, IdleList& idle) {
   if (config.rollout.top_k == 1)
     idle.add({"rollout.top_p", "rollout.min_p"}, "rollout.top_k is 1: the most likely token is always chosen");
-  const std::int64_t levels = static_cast<std::int64_t>(config.iterations) * config.rollout.groups;
+  const std::int64_t levels =
+      static_cast<std::int64_t>(config.iterations) * (config.rollout.extra_rounds + 1) * config.rollout.groups;
   if (config.levels.pool >= levels)
-    idle.add({"levels.pool"}, "iterations * rollout.groups is " + number(levels) + ": no level repeats");
+    idle.add({"levels.pool"}, "the number of training levels is " + number(levels) + ": no level repeats");
   if (config.rollout_files.keep_last == 0)
     idle.add({"rollout_files.keep_every"}, "rollout_files.keep_last is 0: all episodes are kept");
 }
@@ -208,8 +215,8 @@ void add_rollout(const RunConfig& config, IdleList& idle) {
 // Adds the settings of reinforcement learning, which a warm start does not use.
 void add_reinforcement(IdleList& idle) {
   const std::string reason = "task is warm_start: the policy learns from solver demonstrations, without rollouts";
-  idle.add({"rollout.groups", "rollout.group_size", "rollout.temperature", "rollout.top_p", "rollout.top_k",
-            "rollout.min_p", "levels.pool"},
+  idle.add({"rollout.groups", "rollout.group_size", "rollout.extra_rounds", "rollout.temperature", "rollout.top_p",
+            "rollout.top_k", "rollout.min_p", "levels.pool"},
            reason);
   idle.add(filter_paths, reason);
   idle.add({"reward.normalization", "reward.normalize_by", "reward.normalize_terms", "reward.environment_weight",
@@ -226,6 +233,7 @@ void add_reinforcement(IdleList& idle) {
             "policy_loss.mini_batch", "policy_loss.epochs"},
            reason);
   idle.add(correction_paths, reason);
+  idle.add({"replay.iterations", "replay.share"}, reason);
   idle.add({"critic.model"}, reason);
   idle.add(critic_paths, reason);
   idle.add({"kl.coefficient"}, reason);
@@ -262,6 +270,7 @@ std::vector<IdleSetting> idle_settings(const RunConfig& config) {
     add_reinforcement(idle);
   } else {
     add_filter(config, idle);
+    add_replay(config, idle);
     add_rewards(config, idle);
     add_critic(config, idle);
     add_clips(config, idle);

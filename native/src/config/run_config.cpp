@@ -59,6 +59,7 @@ void describe(FieldVisitor& v, RunConfig& c) {
   v.section("levels", c.levels);
   v.section("reward", c.reward);
   v.section("filter", c.filter);
+  v.section("replay", c.replay);
   v.section("advantage", c.advantage);
   v.section("policy_loss", c.policy_loss);
   v.section("correction", c.correction);

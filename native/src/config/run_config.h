@@ -37,6 +37,7 @@ struct RunConfig {
   LevelsConfig levels;
   RewardConfig reward;
   FilterConfig filter;
+  ReplayConfig replay;
   AdvantageConfig advantage;
   CriticConfig critic;
   KlConfig kl;

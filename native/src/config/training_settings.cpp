@@ -42,6 +42,11 @@ void describe(FieldVisitor& v, OptimizerConfig& c) {
   v.choice("recompute", c.recompute, {"none", "elementwise", "block"});
 }
 
+void describe(FieldVisitor& v, ReplayConfig& c) {
+  v.integer("iterations", c.iterations, 0, 1000);
+  v.number("share", c.share, 0, 0.95);
+}
+
 void describe(FieldVisitor& v, EvaluationConfig& c) {
   v.integer("every", c.every, 0, 1000000);
   v.integer("levels", c.levels, 1, 65536);

@@ -52,6 +52,14 @@ struct OptimizerConfig {
   Recompute recompute = Recompute::none;
 };
 
+// Replay of groups of earlier iterations in an update.
+struct ReplayConfig {
+  int iterations = 0;  // staleness limit; 0: no replay
+  double share = 0;    // of the update's groups
+
+  bool is_active() const { return iterations > 0 && share > 0; }
+};
+
 struct EvaluationConfig {
   int every = 0;
   int levels = 0;
@@ -93,6 +101,7 @@ void describe(FieldVisitor&, StartConfig&);
 void describe(FieldVisitor&, ParentConfig&);
 void describe(FieldVisitor&, CriticConfig&);
 void describe(FieldVisitor&, OptimizerConfig&);
+void describe(FieldVisitor&, ReplayConfig&);
 void describe(FieldVisitor&, EvaluationConfig&);
 void describe(FieldVisitor&, CheckpointConfig&);
 void describe(FieldVisitor&, RolloutFilesConfig&);

@@ -45,12 +45,15 @@ inline constexpr std::string_view kRolloutEntropyByTurn = "rollout/entropy_by_tu
 inline constexpr std::string_view kRolloutActionShare = "rollout/action_share/<action>";
 inline constexpr std::string_view kRolloutFirstActionEntropy = "rollout/first_action_entropy";
 inline constexpr std::string_view kRolloutFirstActionDependence = "rollout/first_action_dependence";
+inline constexpr std::string_view kRolloutRounds = "rollout/rounds";
 inline constexpr std::string_view kRolloutLogprobGap = "rollout/logprob_gap";
 inline constexpr std::string_view kRolloutLogprobGapMax = "rollout/logprob_gap_max";
 inline constexpr std::string_view kRolloutLogprobGapKl = "rollout/logprob_gap_kl";
 inline constexpr std::string_view kFilterKeptGroups = "filter/kept_groups";
 inline constexpr std::string_view kFilterKeptRewardStd = "filter/kept_reward_std";
 inline constexpr std::string_view kFilterGatedGroups = "filter/gated_groups";
+inline constexpr std::string_view kReplayShare = "replay/share";
+inline constexpr std::string_view kReplayStaleness = "replay/staleness";
 inline constexpr std::string_view kActorLoss = "actor/loss";
 inline constexpr std::string_view kActorLossPolicy = "actor/loss_policy";
 inline constexpr std::string_view kActorLossEntropy = "actor/loss_entropy";
@@ -210,6 +213,8 @@ inline constexpr std::array kIterationMetrics{
                 "I(a; level) = H(a) - mean over groups of H(a given the group), with the Miller-Madow correction for "
                 "small samples, at least 0: how much the first action depends on the level; absent for group size 1 "
                 "and for a single group"},
+    Description{kRolloutRounds, "rounds",
+                "rollouts of the iteration, 1 to 1 + `rollout.extra_rounds`; absent if that is 0"},
     Description{
         kRolloutLogprobGap, "nats",
         "mean absolute difference between update (before its first step) and rollout log-probabilities, over "
@@ -219,6 +224,9 @@ inline constexpr std::array kIterationMetrics{
     Description{kFilterKeptGroups, "groups", "groups kept for training, over all environments"},
     Description{kFilterKeptRewardStd, "reward", "mean in-group reward std of kept groups; absent for group size 1"},
     Description{kFilterGatedGroups, "groups", "kept groups that `advantage.gate` removed; absent if it is 0"},
+    Description{kReplayShare, "share", "episodes of the update that are replayed; absent without replay"},
+    Description{kReplayStaleness, "iterations",
+                "mean iterations since replayed episodes were sampled; absent without any"},
     Description{kActorLoss, "",
                 "mean over optimizer steps; the sum of its terms, `actor/loss_policy` and the next four"},
     Description{kActorLossPolicy, "", "term of the loss: the policy objective"},
@@ -330,7 +338,7 @@ inline constexpr std::string_view kRolloutPrefix = "rollout/";
 // Returns whether a metric is also reported per environment when several are trained. Rollout metrics that are counted
 // from episodes are.
 constexpr bool has_environment_breakdown(std::string_view name) {
-  return name.starts_with(kRolloutPrefix) && !name.starts_with(kRolloutLogprobGap);
+  return name.starts_with(kRolloutPrefix) && !name.starts_with(kRolloutLogprobGap) && name != kRolloutRounds;
 }
 
 // rollout/turns -> rollout/<label>/turns

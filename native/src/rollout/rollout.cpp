@@ -46,7 +46,7 @@ class SlotScheduler {
       if (request_.progress) request_.progress(finished_);
     }
     for (std::size_t i = 0; i < episodes_.size(); ++i) {
-      episodes_[i].number = static_cast<int>(i);
+      episodes_[i].number = request_.first_number + static_cast<int>(i);
       episodes_[i].failures.insert(episodes_[i].failures.begin(), failures_[i].begin(), failures_[i].end());
     }
     return std::move(episodes_);
@@ -75,8 +75,9 @@ class SlotScheduler {
   void begin(int slot) {
     Slot& state = slots_[slot];
     // An episode that is played again draws other tokens.
-    const std::size_t draw =
-        static_cast<std::size_t>(state.episode) + (failures_[state.episode].empty() ? 0 : episodes_.size());
+    const std::size_t draw = 2 * static_cast<std::size_t>(request_.first_number) +
+                             static_cast<std::size_t>(state.episode) +
+                             (failures_[state.episode].empty() ? 0 : episodes_.size());
     generator_.begin(slot, state.player->prompt(),
                      shares_prompt(state.episode) ? request_.episodes[state.episode].group : -1,
                      static_cast<std::uint32_t>(draw));

@@ -29,6 +29,9 @@ struct RolloutRequest {
   std::function<void(int finished)> progress;
 
   RewardProgram* reward_program = nullptr;  // scores each finished episode while the others are played
+
+  // Number of the first episode. Rollouts of an iteration with different numbers draw different tokens.
+  int first_number = 0;
 };
 
 // Plays all episodes with one generator and without barriers: when a slot finishes a turn, it steps its environment and

@@ -50,6 +50,12 @@ void describe(FieldVisitor& v, EnvironmentConfig& c) {
 void describe(FieldVisitor& v, RolloutConfig& c) {
   v.integer("groups", c.groups, 1, 4096);
   v.integer("group_size", c.group_size, 1, 1024);
+  v.integer("extra_rounds", c.extra_rounds, 0, 100);
+  v.check("extra_rounds", [&] {
+    return c.extra_rounds > 0 && c.group_size == 1
+               ? "must be 0: groups of one episode have no reward std. Raise rollout.group_size"
+               : "";
+  });
   v.integer("slots", c.slots, 1, 65536);
   v.number("temperature", c.temperature, 0.01, 10);
   v.number("top_p", c.top_p, 0.01, 1);

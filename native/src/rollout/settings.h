@@ -38,6 +38,7 @@ struct EnvironmentConfig {
 struct RolloutConfig {
   int groups = 0;
   int group_size = 0;
+  int extra_rounds = 0;  // at most, for groups without reward std
   int slots = 0;
   double temperature = 0;
   double top_p = 0;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "engine/load_weights.h"
+#include "files/crc32.h"
 #include "files/reading.h"
 #include "model/folder.h"
 #include "model/safetensors.h"
@@ -32,6 +34,15 @@ void read_state(const fs::path& folder, const json& metadata, Replica& replica) 
   if (replica.critic) replica.critic->trained().set_steps(metadata.at("critic_optimizer_steps").get<std::int64_t>());
 }
 
+// metadata: content of trainer-state.json.
+ReplayBuffer read_replay(const fs::path& folder, const json& metadata) {
+  const auto text = read_text_file(folder / kReplayFile, std::numeric_limits<std::uintmax_t>::max());
+  if (!text || metadata.at(kReplayChecksum) != crc32_text(crc32(*text)))
+    throw Error("model_file_invalid", std::string(kReplayFile) + " is missing or was changed after it was written",
+                "use another checkpoint");
+  return ReplayBuffer::deserialize(*text);
+}
+
 // Returns the iterations of checkpoints that contain a file, newest first.
 std::vector<int> checkpoints_with(const fs::path& run_directory, const char* file) {
   std::vector<int> iterations;
@@ -55,7 +66,8 @@ void remove_old_states(const fs::path& run_directory, int iteration, int keep, J
   std::error_code ignored;
   for (std::size_t i = static_cast<std::size_t>(keep); i < with_state.size(); ++i) {
     journal.checkpoint_state_removed(with_state[i]);
-    fs::remove(run_directory / checkpoint_path(with_state[i]) / kCheckpointStateFile, ignored);
+    for (const char* file : {kReplayFile, kCheckpointStateFile})
+      fs::remove(run_directory / checkpoint_path(with_state[i]) / file, ignored);
   }
 }
 
@@ -95,7 +107,8 @@ void load_start_state(const fs::path& checkpoint, int iteration, Replica& replic
   }
 }
 
-std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, std::uint32_t seed, Replica& replica) {
+std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, std::uint32_t seed, Replica& replica,
+                             ReplayBuffer* replay) {
   const fs::path folder = run_directory / checkpoint_path(iteration);
   const auto corrupt = [&](const std::string& why) {
     return Error("checkpoint_corrupt", checkpoint_path(iteration) + " can't be read: " + why,
@@ -109,6 +122,7 @@ std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, std::
       throw corrupt("its model has a different architecture");
     read_state(folder, metadata, replica);
     load_weights(folder, *replica.policy);
+    if (replay) *replay = read_replay(folder, metadata);
     return metadata.at("journal_seq").get<std::int64_t>();
   } catch (const json::exception& error) {
     throw corrupt(std::string("trainer-state.json: ") + error.what());

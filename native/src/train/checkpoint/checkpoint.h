@@ -10,6 +10,7 @@
 #include "journal/journal.h"
 #include "train/checkpoint/pins.h"
 #include "train/replica/replica.h"
+#include "train/update/replay_buffer.h"
 
 namespace starpo {
 
@@ -21,6 +22,7 @@ struct CheckpointParts {
   Replica& replica;
   const std::vector<std::int32_t>& stop_ids;
   const std::map<std::string, std::string>& published_files;  // tokenizer, chat template etc., by name
+  const ReplayBuffer* replay = nullptr;                       // of a run with replay
 };
 
 // Writes checkpoints/<iteration> atomically, after flushing the journal. An existing checkpoint stays until the new
@@ -37,10 +39,11 @@ std::vector<int> resumable_checkpoints(const std::filesystem::path& run_director
 // Returns the iterations of checkpoints with weights, newest first.
 std::vector<int> checkpoints_with_weights(const std::filesystem::path& run_directory);
 
-// Loads weights, optimizer and critic of a checkpoint and checks that it belongs to the run with this seed. Returns the
-// seq of its checkpoint event. After an error the replica is unusable. Errors: checkpoint_corrupt, and errors unrelated
-// to the checkpoint.
-std::int64_t load_checkpoint(const std::filesystem::path& run_directory, int iteration, std::uint32_t seed, Replica&);
+// Loads weights, optimizer and critic of a checkpoint, and the buffer of a run with replay, and checks that it belongs
+// to the run with this seed. Returns the seq of its checkpoint event. After an error the replica is unusable. Errors:
+// checkpoint_corrupt, and errors unrelated to the checkpoint.
+std::int64_t load_checkpoint(const std::filesystem::path& run_directory, int iteration, std::uint32_t seed, Replica&,
+                             ReplayBuffer* replay = nullptr);
 
 // Loads the optimizer state from a checkpoint of the parent run, and its critic if this run has one. Errors:
 // start_state_missing, start_state_mismatch, checkpoint_corrupt.

@@ -13,6 +13,8 @@ namespace starpo {
 
 inline constexpr auto kStateJson = "trainer-state.json";
 inline constexpr int kStateVersion = 1;
+inline constexpr auto kReplayFile = "replay.cbor";
+inline constexpr auto kReplayChecksum = "replay_crc32";  // in trainer-state.json
 
 inline constexpr std::string_view kPartialSuffix = ".partial";    // being written
 inline constexpr std::string_view kReplacedSuffix = ".replaced";  // moved aside to be replaced

@@ -5,11 +5,13 @@
 #include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/format_bytes.h"
 #include "base/processor.h"
+#include "files/crc32.h"
 #include "files/descriptor.h"
 #include "files/temporary_file.h"
 #include "journal/stamp.h"
@@ -73,6 +75,10 @@ struct CheckpointWriter::Content {
         weights{{}, layout.size(), [&policy = *parts.replica.policy](std::size_t first, std::span<float> values) {
                   policy.read_weights(first, values);
                 }} {
+    if (parts.replay) {
+      replay = parts.replay->serialize();
+      metadata[kReplayChecksum] = crc32_text(crc32(*replay));
+    }
     if (parts.replica.critic) metadata["critic_optimizer_steps"] = parts.replica.critic->trained().steps();
     for (const StateTensor& tensor : state_tensors_of(parts.replica))
       state.push_back(
@@ -111,6 +117,7 @@ struct CheckpointWriter::Content {
     throw_if_failed(error, folder);
     write_model_folder(folder, layout, weights.read, stop_ids);
     for (const auto& [name, content] : published_files) write_file_atomically(folder / name, content);
+    if (replay) write_file_atomically(folder / kReplayFile, *replay);
     std::vector<TensorName> names;
     for (const Array& array : state) names.push_back(array.name);
     SafetensorsWriter writer(folder / kCheckpointStateFile, names);
@@ -127,6 +134,7 @@ struct CheckpointWriter::Content {
   json metadata;  // trainer-state.json without journal_seq
   Array weights;
   std::vector<Array> state;
+  std::optional<std::string> replay;  // the buffer as CBOR
 };
 
 CheckpointWriter::CheckpointWriter(fs::path run_directory, Journal& journal)

@@ -28,17 +28,19 @@ std::optional<NoiseStream> training_noise(const RunConfig& config, Noise noise, 
 
 }  // namespace
 
-std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteration) {
+std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteration, int round) {
   const auto groups = groups_by_environment(config.environments, config.rollout.groups);
   std::vector<EpisodeSpec> episodes;
-  int group = 0;
+  const std::uint64_t rounds = static_cast<std::uint64_t>(config.rollout.extra_rounds) + 1;
+  const std::size_t first_episode = static_cast<std::size_t>(round) * config.rollout.groups * config.rollout.group_size;
+  int group = round * config.rollout.groups;
   for (std::size_t e = 0; e < groups.size(); ++e) {
     for (int i = 0; i < groups[e]; ++i, ++group) {
-      std::uint64_t offset = static_cast<std::uint64_t>(iteration - 1) * config.rollout.groups + group;
+      std::uint64_t offset = static_cast<std::uint64_t>(iteration - 1) * rounds * config.rollout.groups + group;
       if (config.levels.pool > 0) offset %= config.levels.pool;
       for (int i_in_group = 0; i_in_group < config.rollout.group_size; ++i_in_group) {
         const auto noise = training_noise(config, config.environments[e].noise, static_cast<std::uint32_t>(iteration),
-                                          group, episodes.size());
+                                          group, first_episode + episodes.size());
         episodes.push_back({static_cast<int>(e), group, i_in_group, config.levels.train_seed + offset, noise});
       }
     }

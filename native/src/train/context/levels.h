@@ -9,10 +9,11 @@
 
 namespace starpo {
 
-// Returns the episodes of iteration t, ordered by environment and group. Group g plays level
-// train_seed + (t - 1) * groups + g; seeds repeat after levels.pool. Noise is drawn per iteration and group (or
-// episode, if independent), so a repeated level gets new slips and payouts.
-std::vector<EpisodeSpec> training_episodes(const RunConfig&, int iteration);
+// Returns the episodes of round r (from 0) of iteration t, ordered by environment and group. With m extra rounds, the
+// iteration has the levels from train_seed + (t - 1) * (m + 1) * groups on, whether they are played or not, and its
+// group r * groups + g plays the level with this offset. Seeds repeat after levels.pool. Noise is drawn per iteration
+// and group (or episode, if independent), so a repeated level gets new slips and payouts.
+std::vector<EpisodeSpec> training_episodes(const RunConfig&, int iteration, int round = 0);
 
 // Returns the episode on validation level `index` of an environment. Noise belongs to the level, so evaluations can be
 // compared in pairs.

@@ -57,7 +57,8 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
     try {
       state_.reset();  // free its device memory first
       state_ = std::make_unique<TrainerState>(config, directory_ / checkpoint_path(iteration));
-      event = load_checkpoint(directory_, iteration, config.seed, state_->replica);
+      event = load_checkpoint(directory_, iteration, config.seed, state_->replica,
+                              config.replay.is_active() ? &replay_ : nullptr);
     } catch (const Error& error) {
       if (is_unrelated_to_checkpoint(error.code())) throw;
       skipped += std::string(skipped.empty() ? "" : "; ") + error.what();

@@ -17,6 +17,7 @@
 #include "train/evaluation/evaluation.h"
 #include "train/first_step/first_step_check.h"
 #include "train/first_step/first_step_probe.h"
+#include "train/metrics/average.h"
 #include "train/metrics/environment_failures.h"
 #include "train/metrics/reasoning_metrics.h"
 #include "train/metrics/rollout_metrics.h"
@@ -45,6 +46,30 @@ std::vector<double> measurements(std::span<const Episode> group, FilterScore sco
     result.push_back(score == FilterScore::length ? tokens : entropy / tokens);
   }
   return result;
+}
+
+// Returns the groups with the scores of their valid episodes.
+std::vector<ScoredGroup> scored_groups(std::span<const Episode> episodes, FilterScore score) {
+  std::vector<ScoredGroup> groups;
+  for (const auto group : groups_of(episodes)) {
+    ScoredGroup& scored = groups.emplace_back(group.front().spec.environment);
+    for (const Episode& episode : group)
+      if (!episode.is_void()) scored.scores.push_back(episode.score);
+    scored.measurements = measurements(group, score);
+  }
+  return groups;
+}
+
+// Adds the metrics of replay. Returns the number of fresh sequences, which come first.
+std::size_t add_replay_metrics(const RunConfig& config, std::span<const Sequence> sequences, Metrics& metrics) {
+  const auto first_replayed = std::ranges::find_if(sequences, [](const Sequence& each) { return each.staleness > 0; });
+  const auto fresh = static_cast<std::size_t>(first_replayed - sequences.begin());
+  if (!config.replay.is_active() || sequences.empty()) return fresh;
+  Average staleness;
+  for (const Sequence& sequence : sequences.subspan(fresh)) staleness.add(sequence.staleness);
+  at(metrics, metric::kReplayShare) = 1 - static_cast<double>(fresh) / static_cast<double>(sequences.size());
+  set_average(metrics, metric::kReplayStaleness, staleness);
+  return fresh;
 }
 
 constexpr auto kTrainingSplit = "train";
@@ -169,16 +194,21 @@ TrainingRun::Iteration TrainingRun::reinforce() {
 
   const Stopwatch update(control_);
   journal_.phase("filter", iteration_, 0, 1);
-  const auto filter = filter_episodes(*episodes, metrics);
-  auto kept = estimate_advantages(config, state_->replica, *episodes, filter.kept, metrics, [&] {
-    journal_.phase("update", iteration_, 0, 1);
-    control_.poll();
-  });
-  write_training_episodes(episodes, std::move(voids), kept);
+  const auto kept_groups = filter_episodes(*episodes, metrics);
+  auto kept = estimate_advantages(
+      config, state_->replica, *episodes, kept_groups, metrics,
+      [&] {
+        journal_.phase("update", iteration_, 0, 1);
+        control_.poll();
+      },
+      draw_replay(*episodes, kept_groups));
+  const auto fresh = std::span(kept).first(add_replay_metrics(config, kept, metrics));
+  write_training_episodes(episodes, std::move(voids), fresh);
+  auto trained_groups = config.replay.is_active() ? replay_groups(iteration_, fresh) : std::vector<ReplayGroup>();
   UpdateResult result;
   double diagnostics_seconds = 0;
   try {
-    if (diagnostics_due(config, iteration_)) diagnostics_seconds = diagnose(*episodes, kept, metrics);
+    if (diagnostics_due(config, iteration_)) diagnostics_seconds = diagnose(*episodes, fresh, metrics);
     mix_environments(kept);
     std::optional<FirstStepProbe> probe;
     if (first_step_due()) probe.emplace(config, state_->replica, kept, [&] { control_.poll(); });
@@ -202,7 +232,19 @@ TrainingRun::Iteration TrainingRun::reinforce() {
   const double seconds = update.seconds() - diagnostics_seconds;
   at(metrics, metric::kTimeUpdate) = seconds;
   if (tokens > 0) at(metrics, metric::kThroughputTrainedTokensPerSecond) = tokens * config.policy_loss.epochs / seconds;
+  replay_.add(iteration_, std::move(trained_groups), config.replay);  // invalidates the episodes of replayed sequences
   return trained;
+}
+
+ReplayedGroups TrainingRun::draw_replay(std::span<const Episode> episodes, const std::vector<bool>& kept_groups) {
+  const RunConfig& config = state_->config;
+  if (!config.replay.is_active()) return {};
+  std::vector<int> fresh(config.environments.size());
+  const auto groups = groups_of(episodes);
+  for (std::size_t group = 0; group < groups.size(); ++group)
+    if (kept_groups[group]) ++fresh[groups[group].front().spec.environment];
+  const int first_group = config.rollout.groups * (config.rollout.extra_rounds + 1);
+  return {iteration_, replay_.draw(config, iteration_, fresh, first_group)};
 }
 
 // Returns its duration in seconds.
@@ -235,11 +277,12 @@ std::vector<Episode> TrainingRun::take_void_episodes(std::vector<Episode>& episo
   return take_void(episodes);
 }
 
-FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Metrics& metrics) {
+std::vector<bool> TrainingRun::filter_episodes(std::span<const Episode> episodes, Metrics& metrics) {
+  const auto all = scored_groups(episodes, state_->config.filter.score);
+  const auto chosen = choose_groups(all).chosen;
   std::vector<ScoredGroup> groups;
-  for (const auto group : groups_of(episodes))
-    groups.push_back(
-        {group.front().spec.environment, scores_of(group), measurements(group, state_->config.filter.score)});
+  for (std::size_t group = 0; group < all.size(); ++group)
+    if (chosen[group]) groups.push_back(all[group]);
   auto result = filter_groups(groups, state_->config.filter);
   // Void episodes can leave one of a group, which can't be compared with others.
   for (std::size_t group = 0; group < groups.size(); ++group)
@@ -255,7 +298,16 @@ FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Met
   at(metrics, metric::kFilterKeptGroups) = static_cast<double>(kept_stds.size());
   if (!kept_stds.empty() && state_->config.rollout.group_size > 1)
     at(metrics, metric::kFilterKeptRewardStd) = mean(kept_stds);
-  return result;
+  std::vector<bool> kept(all.size());
+  for (std::size_t group = 0, next = 0; group < all.size(); ++group) kept[group] = chosen[group] && result.kept[next++];
+  return kept;
+}
+
+// Without extra rounds, all groups take part.
+RoundGroups TrainingRun::choose_groups(std::span<const ScoredGroup> groups) const {
+  const RunConfig& config = state_->config;
+  if (config.rollout.extra_rounds == 0) return {std::vector<bool>(groups.size(), true), true};
+  return choose_from_rounds(groups, groups_by_environment(config.environments, config.rollout.groups), config.filter);
 }
 
 std::vector<Episode> TrainingRun::roll_out(Metrics& metrics, std::vector<Episode>& voids) {
@@ -265,21 +317,28 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics, std::vector<Episode
     start_checkpoint(iteration_ - 1);
     checkpoints_.publish();
   };
-  const auto specs = training_episodes(state_->config, iteration_);
-  RolloutRequest request{specs,
-                         state_->playground.rules,
-                         state_->playground.prototypes,
-                         training_sampling(rollout),
-                         {state_->config.seed, RandomStream::train_sampling},
-                         static_cast<std::uint32_t>(iteration_),
-                         {},
-                         state_->playground.reward_program.get()};
-  request.progress = [&](int finished) {
-    journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
+  std::vector<Episode> episodes;
+  int rounds = 0;
+  do {
+    const auto specs = training_episodes(state_->config, iteration_, rounds);
+    const auto played = static_cast<int>(episodes.size());
+    RolloutRequest request{specs,
+                           state_->playground.rules,
+                           state_->playground.prototypes,
+                           training_sampling(rollout),
+                           {state_->config.seed, RandomStream::train_sampling},
+                           static_cast<std::uint32_t>(iteration_),
+                           {},
+                           state_->playground.reward_program.get(),
+                           played};
+    request.progress = [&](int finished) {
+      journal_.phase("rollout", iteration_, played + finished, played + static_cast<std::int64_t>(specs.size()));
+      control_.poll_abortable(write_last_checkpoint);
+    };
     control_.poll_abortable(write_last_checkpoint);
-  };
-  control_.poll_abortable(write_last_checkpoint);
-  auto episodes = run_rollout(*state_->replica.generator, request);
+    std::ranges::move(run_rollout(*state_->replica.generator, request), std::back_inserter(episodes));
+  } while (++rounds <= rollout.extra_rounds &&
+           !choose_groups(scored_groups(episodes, FilterScore::reward_std)).complete);
   const double seconds = watch.seconds();
   Metrics failures;
   add_environment_failures(episodes, state_->config, failures);
@@ -291,6 +350,7 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics, std::vector<Episode
   metrics.merge(failures);
   double tokens = 0;
   for (const Episode& episode : episodes) tokens += episode.sampled_tokens();
+  if (rollout.extra_rounds > 0) at(metrics, metric::kRolloutRounds) = rounds;
   at(metrics, metric::kTimeRollout) = seconds;
   at(metrics, metric::kThroughputGeneratedTokensPerSecond) = tokens / seconds;
   return episodes;
@@ -376,7 +436,8 @@ void TrainingRun::checkpoint() {
 void TrainingRun::start_checkpoint(int iteration) {
   if (checkpointed_ == iteration) return;
   journal_.phase("checkpoint", iteration, 0, 1);
-  checkpoints_.start({state_->config, state_->replica, state_->playground.chat.stop_ids(), state_->published_files},
+  checkpoints_.start({state_->config, state_->replica, state_->playground.chat.stop_ids(), state_->published_files,
+                      state_->config.replay.is_active() ? &replay_ : nullptr},
                      iteration);
   checkpointed_ = iteration;
 }

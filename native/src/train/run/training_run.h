@@ -14,6 +14,8 @@
 #include "train/run/background_writer.h"
 #include "train/run/run_control.h"
 #include "train/run/storage.h"
+#include "train/update/estimate_advantages.h"
+#include "train/update/replay_buffer.h"
 #include "train/update/sequence.h"
 
 namespace starpo {
@@ -57,7 +59,9 @@ class TrainingRun {
   std::vector<Episode> roll_out(Metrics&, std::vector<Episode>& voids);
   double diagnose(std::span<const Episode>, std::span<const Sequence> kept, Metrics&);
   std::vector<Episode> take_void_episodes(std::vector<Episode>&, const std::string& place);
-  FilterResult filter_episodes(std::span<const Episode>, Metrics&);
+  std::vector<bool> filter_episodes(std::span<const Episode>, Metrics&);
+  RoundGroups choose_groups(std::span<const ScoredGroup>) const;
+  ReplayedGroups draw_replay(std::span<const Episode>, const std::vector<bool>& kept_groups);
   void evaluate();
   void checkpoint();
   void start_checkpoint(int iteration);
@@ -69,6 +73,7 @@ class TrainingRun {
   RunControl control_;
   std::unique_ptr<StorageBudget> budget_;
   std::unique_ptr<TrainerState> state_;
+  ReplayBuffer replay_;
   int iteration_ = 0;
   int weights_iteration_ = 0;  // of the policy's weights
   int checkpointed_ = -1;

@@ -74,6 +74,7 @@ void add_advantage_metrics(std::span<const double> advantages, Metrics& metrics)
 void add_logprobs_by_sign(const std::vector<Sequence>& sequences, Metrics& metrics) {
   double sums[2] = {}, counts[2] = {};
   for (const Sequence& sequence : sequences) {
+    if (sequence.staleness > 0) continue;  // its log-probabilities are of an older policy
     for (std::size_t t = 0; t < sequence.advantages.size(); ++t) {
       if (sequence.advantages[t] == 0) continue;
       const bool positive = sequence.advantages[t] > 0;
@@ -164,16 +165,19 @@ void compute_reference_logprobs(NetworkPass& reference, int micro_batch_tokens, 
 
 std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& replica,
                                           std::span<const Episode> episodes, const std::vector<bool>& kept_groups,
-                                          Metrics& metrics, const std::function<void()>& progress) {
+                                          Metrics& metrics, const std::function<void()>& progress,
+                                          const ReplayedGroups& replayed) {
   const AdvantageConfig& config = run_config.advantage;
   std::vector<Sequence> sequences;
   std::vector<bool> has_reward_std;  // [sequences]
+  const auto add = [&](std::span<const Episode> group, int staleness) {
+    for (const Episode& episode : group) sequences.emplace_back(make_sequence(episode)).staleness = staleness;
+    has_reward_std.insert(has_reward_std.end(), group.size(), reward_std(scores_of(group)) > 0);
+  };
   const auto groups = groups_of(episodes);
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    if (!kept_groups[g]) continue;
-    for (const Episode& episode : groups[g]) sequences.push_back(make_sequence(episode));
-    has_reward_std.insert(has_reward_std.end(), groups[g].size(), reward_std(scores_of(groups[g])) > 0);
-  }
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (kept_groups[g]) add(groups[g], 0);
+  for (const ReplayGroup* group : replayed.groups) add(group->episodes, replayed.iteration - group->iteration);
   if (sequences.empty()) return sequences;
 
   const auto temperature = static_cast<float>(run_config.rollout.temperature);

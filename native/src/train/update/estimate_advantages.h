@@ -8,6 +8,7 @@
 #include "journal/journal.h"
 #include "rollout/episode.h"
 #include "train/replica/replica.h"
+#include "train/update/replay_buffer.h"
 #include "train/update/sequence.h"
 
 namespace starpo {
@@ -16,13 +17,20 @@ namespace starpo {
 void compute_reference_logprobs(NetworkPass& reference, int micro_batch_tokens, float temperature,
                                 std::vector<Sequence>& sequences, const std::function<void()>& progress);
 
-// Returns the trajectories of the kept groups, in order, with an advantage for every trained token: in-reward KL, then
+// Groups of earlier iterations for the update of this one.
+struct ReplayedGroups {
+  int iteration = 0;
+  std::vector<const ReplayGroup*> groups;
+};
+
+// Returns the trajectories of the kept groups and of the replayed ones, in order, with an advantage for every trained
+// token: in-reward KL, then
 // reward normalization, then the estimator, then whitening per environment.
-// episodes: ordered by group, must outlive the result; kept_groups: [groups]. progress is called after every forward
-// pass. Adds actor/kl_to_reference, critic/* of the values and advantage/* (before whitening, except
-// zero_std_share).
+// episodes: ordered by group; kept_groups: [groups]; replayed: of this iteration. Both must outlive the result.
+// progress is called after every forward pass. Adds actor/kl_to_reference, critic/* of the values and advantage/*
+// (before whitening, except zero_std_share).
 std::vector<Sequence> estimate_advantages(const RunConfig&, Replica&, std::span<const Episode> episodes,
                                           const std::vector<bool>& kept_groups, Metrics&,
-                                          const std::function<void()>& progress);
+                                          const std::function<void()>& progress, const ReplayedGroups& replayed = {});
 
 }  // namespace starpo

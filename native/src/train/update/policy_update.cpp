@@ -169,7 +169,7 @@ class PolicyUpdate {
       for (const float at_rollout : sequence.rollout_logprobs) {
         const double log_ratio = static_cast<double>(*logprob++) - at_rollout;
         largest_log_ratio_ = std::max(largest_log_ratio_, log_ratio);
-        if (norms_.empty()) gap_.add(log_ratio);
+        if (norms_.empty() && sequence.staleness == 0) gap_.add(log_ratio);
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 
 namespace starpo {
 
@@ -31,20 +32,21 @@ std::vector<bool> reasoning_tokens(const Episode& episode) {
 void mix_environments(std::vector<Sequence>& sequences) {
   struct Group {
     std::size_t first, count;
-    int environment;
-    std::int64_t index;  // within the environment
+    std::pair<int, bool> kind;  // environment, and whether it is replayed
+    std::int64_t index;         // within the kind
   };
   std::vector<Group> groups;
-  std::map<int, std::int64_t> group_counts;
+  std::map<std::pair<int, bool>, std::int64_t> group_counts;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const EpisodeSpec& spec = sequences[i].episode->spec;
+    const std::pair kind{spec.environment, sequences[i].staleness > 0};
     if (i == 0 || spec.group != sequences[i - 1].episode->spec.group)
-      groups.push_back({i, 0, spec.environment, group_counts[spec.environment]++});
+      groups.push_back({i, 0, kind, group_counts[kind]++});
     ++groups.back().count;
   }
   // Sort group j of n by position (2j + 1) / 2n.
   std::ranges::stable_sort(groups, [&](const Group& a, const Group& b) {
-    return (2 * a.index + 1) * group_counts[b.environment] < (2 * b.index + 1) * group_counts[a.environment];
+    return (2 * a.index + 1) * group_counts[b.kind] < (2 * b.index + 1) * group_counts[a.kind];
   });
   std::vector<Sequence> mixed;
   for (const Group& group : groups)

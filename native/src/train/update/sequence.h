@@ -12,6 +12,7 @@ namespace starpo {
 // One trajectory for the update: the trained tokens of an episode and their values. Token ids stay in the episode.
 struct Sequence {
   const Episode* episode = nullptr;     // must outlive this object
+  int staleness = 0;                    // iterations since it was sampled; above 0 if it is replayed
   std::vector<std::int32_t> targets;    // ascending indices of trained tokens among all tokens of the episode
   std::vector<int> turn_lengths;        // trained tokens of each turn
   std::vector<float> rollout_logprobs;  // [targets], as are all below
@@ -28,8 +29,8 @@ Sequence make_sequence(const Episode&);
 // Returns for each trained token whether it was sampled before `</think>`.
 std::vector<bool> reasoning_tokens(const Episode&);
 
-// Interleaves the groups of all environments evenly, so that every mini-batch has a share of each environment. Keeps
-// the order within an environment.
+// Interleaves the groups of all environments evenly, so that every mini-batch has a share of each environment, and the
+// same for replayed groups. Otherwise keeps the order.
 void mix_environments(std::vector<Sequence>&);
 
 // Consecutive sequences of one forward and backward pass: [first, first + count).
