@@ -4,6 +4,7 @@ import { AlertActions } from './alert-actions/alert-actions.ts';
 import { Notices } from './base/notices.ts';
 import { Tasks } from './base/tasks.ts';
 import { Bundles } from './bundles/bundles.ts';
+import { Cluster } from './cluster/cluster.ts';
 import { asDiskFull, messageOf } from './contract/failure.ts';
 import { forgetHost } from './data-folder/host-file.ts';
 import { EpisodeReader } from './episodes/reader.ts';
@@ -85,6 +86,7 @@ export interface Core {
   readonly games: Games;
   readonly ownEnvironments: OwnEnvironments;
   readonly models: Models;
+  readonly cluster: Cluster;
   /** Starts queued runs if `worksQueue`. */
   readonly queue: Queue;
   readonly studies: Studies;
@@ -219,8 +221,9 @@ async function openFolder(options: CoreOptions, scratch: boolean) {
 function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): Services {
   const { home, resources, notices, log } = folder;
   const annotations = new Annotations(folder);
-  const runs = new Runs(folder);
-  const base = { ...folder, annotations, runs };
+  const cluster = new Cluster(folder);
+  const runs = new Runs({ ...folder, cluster });
+  const base = { ...folder, annotations, cluster, runs };
   const evaluations = new Evaluations(base);
   const queue = new Queue(base);
   const storage = new Storage(base);

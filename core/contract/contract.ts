@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clusterProcedures, targetName } from './cluster.ts';
 import { configurationProcedures, presetCard, settings, trainMoreProcedures } from './configuration.ts';
 import { alertAction, echoTrap } from './echo-trap.ts';
 import {
@@ -277,6 +278,17 @@ export const procedures = {
   },
   /** Creates missing runs and queues every run that has not completed, including failed and stopped ones. */
   'studies.start': { changes, input: z.object({ studyId }), output: studySummary },
+  /** Returns the script of the jobs that `studies.send` would send, and how many they are and cost at most, in words. */
+  'studies.script': {
+    input: z.object({ studyId, target: targetName }),
+    output: z.object({ script: z.string(), price: z.string() }),
+  },
+  /** Creates missing runs and sends every run that has not completed to a cluster, as an array of jobs. Throws as `cluster.submit` does. */
+  'studies.send': {
+    changes,
+    input: z.object({ studyId, target: targetName }),
+    output: z.object({ job: z.string(), count: z.number().int() }),
+  },
   /** Removes the sweep's runs from the queue and requests active ones to stop. `studies.start` resumes them. */
   'studies.cancel': { changes, input: z.object({ studyId }), output: studySummary },
   /**
@@ -362,6 +374,7 @@ export const procedures = {
   ...detailProcedures,
   ...exportProcedures,
   ...importProcedures,
+  ...clusterProcedures,
   ...machineProcedures,
   ...modelProcedures,
   ...ownEnvironmentProcedures,

@@ -29,6 +29,8 @@ const inputCodes = new Set([
   'evaluation_name_invalid',
   'run_folder_invalid',
   'study_invalid',
+  'target_unknown',
+  'targets_invalid',
   'study_ambiguous',
   'study_unknown',
   'study_unreadable',

@@ -42,6 +42,7 @@ async function refuseBusy({ runs, evaluations, trainer }: BusyParts, runId: stri
   );
   if (locked || isLive(status) || runs.isLoading(runId))
     throw new Failure('run_active', `${name} is running or paused.`, 'Stop it first.');
+  await runs.refuseSent(runId);
   if ((await evaluations.list(runId)).some(({ state }) => state === 'running'))
     throw new Failure(
       'evaluation_active',

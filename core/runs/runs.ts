@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { RunSummary } from '../contract/contract.ts';
 import { Failure, messageOf, runNotActive, runUnknown } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
@@ -30,6 +31,7 @@ interface RunsParts {
   resources: string;
   trainer: Trainer;
   supervisor: Supervisor;
+  cluster: Cluster;
 }
 
 /** Creates, starts, commands and lists runs. */
@@ -114,6 +116,11 @@ export class Runs {
     await start;
   }
 
+  /** Throws `job_active` if a job of the run waits or runs on a cluster. */
+  async refuseSent(runId: string): Promise<void> {
+    await this.parts.cluster.refuseActive(runId);
+  }
+
   /** Returns whether this process has started a trainer that has not written an event yet, for example because it loads a large model. */
   isLoading(runId: string): boolean {
     if (this.starting.has(runId)) return true;
@@ -133,6 +140,7 @@ export class Runs {
     // The end of a short run may not be ingested yet.
     await supervisor.refresh(runId);
     const config = this.requireStartable(runId);
+    await this.refuseSent(runId);
     const wait = waitForEvent(supervisor, runId, (event) => event.type === 'started' || event.type === 'failed');
     this.loading.set(runId, { previousStart: lastStart(this.parts.database, runId), device });
     const loaded = () => void this.loading.delete(runId);

@@ -31,6 +31,7 @@ import { previewConfig } from '../runs/preview-config.ts';
 import { settingsOfRuns } from '../runs/settings-of-runs.ts';
 import { diagnosticTexts, writeZip } from '../system/diagnostics.ts';
 import { findingsOf } from '../system/findings.ts';
+import { clusterTargets, sendRun, sendStudy, studyScript } from './cluster.ts';
 import { readFromEpisode, readFromFile, readFromRollout } from './read-episodes.ts';
 import type { Session } from './session.ts';
 
@@ -148,6 +149,8 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       await studies.start(studyId);
       return studies.summary(studyId);
     },
+    'studies.script': ({ studyId, target }) => studyScript(core, studyId, target),
+    'studies.send': ({ studyId, target }) => sendStudy(core, studyId, target),
     'studies.cancel': async ({ studyId }) => {
       await studies.cancel(studyId);
       return studies.summary(studyId);
@@ -210,6 +213,19 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
     },
     'system.revision': () => ({ revision }),
+    'cluster.targets': () => clusterTargets(core),
+    'cluster.check': async ({ target }) => ({ answer: await core.cluster.check(target) }),
+    'cluster.script': ({ runId, target }) => ({ script: core.cluster.script(runs.require(runId), target) }),
+    'cluster.submit': ({ runId, target }) => sendRun(core, runId, target),
+    'cluster.jobs': () =>
+      core.cluster.jobs(
+        runs
+          .list()
+          .map(({ id }) => id)
+          .reverse(),
+      ),
+    'cluster.act': ({ runId, action }) => core.cluster.act(runs.require(runId), action),
+    'cluster.nice': ({ runId, nice }) => core.cluster.setNice(runs.require(runId), nice),
     'devices.list': async () => ({ devices: await core.queue.pool.list(), share: core.queue.pool.share }),
     'devices.restore': ({ device }) => core.queue.restoreDevice(device),
     'devices.share': ({ share }) => core.queue.setShare(share),

@@ -6,6 +6,7 @@ import type { HistoryDatabase } from '../history/database.ts';
 import type { HistoryReader } from '../history/reader.ts';
 import { getRun } from '../history/runs-table.ts';
 import type { Queue } from '../queue/queue.ts';
+import type { RunConfig } from '../run-config/schema.ts';
 import { slug } from '../run-directory/names.ts';
 import { retention, type Trash } from '../run-library/trash.ts';
 import { type StudyFiles, studyRunId } from '../run-sync/study-files.ts';
@@ -107,6 +108,27 @@ export class Studies {
     }
   }
 
+  /** Returns the runs that have neither completed nor are queued or training. `create`: creates the missing ones first. */
+  async startable(id: string, { create = false } = {}): Promise<string[]> {
+    const { studyFiles, runs, supervisor } = this.parts;
+    await supervisor.scanNow();
+    const { seeds, points, config } = studyFiles.get(id);
+    const startable: string[] = [];
+    for (const seed of seeds)
+      for (const [index, point] of points.entries()) {
+        const runId = studyRunId(id, index, seed);
+        if (create && !this.stateOf(runId)) await runs.create({ config, set: { ...point.set, seed } }, runId);
+        const status = this.stateOf(runId)?.status ?? 'created';
+        if (status !== 'completed' && !isActive(status)) startable.push(runId);
+      }
+    if (startable.length > 0) return startable;
+    throw new Failure(
+      'study_completed',
+      `No run of the sweep ${id} can be started: all have completed, or are queued or running.`,
+      'Cancel the sweep first, or create another one.',
+    );
+  }
+
   /** Removes its runs from the queue and stops those that are training. */
   async cancel(id: string): Promise<void> {
     const { queue, runs } = this.parts;
@@ -156,6 +178,11 @@ export class Studies {
     supervisor.publishSummaries(this.runIds(id));
     this.publish(id);
     await trash.restore(trashIds);
+  }
+
+  /** Returns the configuration that its settings change. */
+  config(id: string): RunConfig {
+    return this.parts.studyFiles.get(id).config as unknown as RunConfig;
   }
 
   summary(id: string): StudySummary {

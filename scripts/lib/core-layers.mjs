@@ -6,7 +6,7 @@ export const coreLayers = [
   ['echo-trap', 'episodes', 'presets'],
   ['config-imports', 'facts', 'history', 'trainer'],
   ['run-sync'],
-  ['estimates'],
+  ['cluster', 'estimates'],
   ['runs'],
   ['evaluations', 'models', 'queue'],
   ['alert-actions', 'own-environments', 'play', 'run-library'],

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { Targets } from '../../core/cluster/targets.ts';
 import { episodeSummary } from '../../core/contract/contract.ts';
 import { toReplay } from '../../core/environments/replay.ts';
 import { finishedEvaluation } from '../../core/evaluations/describe.ts';
@@ -82,6 +83,13 @@ test('the queue example is valid', () => {
   const content = new QueueFile(world.home).content();
   world.close();
   expect(content).toEqual(example('queue.json'));
+});
+
+test('the example of targets is valid', () => {
+  const world = new World();
+  copyFileSync(join(examples, 'targets.json'), join(world.home, 'targets.json'));
+  expect(new Targets(world.home).read()).toEqual(example('targets.json').targets);
+  world.close();
 });
 
 test('the sweep example is valid and recognizes its runs', () => {

@@ -1,8 +1,10 @@
 import { Argument, type Command } from 'commander';
 import { z } from 'zod';
 import { evaluationName, noteText, procedures, runName, tagText } from '../../contract/contract.ts';
+import { Failure } from '../../contract/failure.ts';
 import { parseSettings, type Setting } from '../../run-config/settings.ts';
 import { check } from '../commands/check.ts';
+import { type OnCluster, sendQueue, sendStudy, trainOn } from '../commands/cluster.ts';
 import { pauseRun, stopRun } from '../commands/control.ts';
 import { allowCommand, checkEnvironment, playEnvironment } from '../commands/env.ts';
 import { type EvaluateOptions, evaluate } from '../commands/evaluate.ts';
@@ -29,6 +31,8 @@ import {
 } from '../commands/study.ts';
 import { extend, resume, train } from '../commands/train.ts';
 import { importCatalogue } from '../commands/webshop.ts';
+import type { CommandOptions } from '../commands/with-client.ts';
+import { addClusterCommands, onCluster } from './cluster.ts';
 import { helpCommandOf } from './help.ts';
 import {
   checkedBy,
@@ -81,6 +85,15 @@ function newRunOf(preset: string | undefined, flags: NewRunFlags, command: Comma
   return { source: sourceOf(preset, flags, helpCommandOf(command)), set: settingsOf(flags), marks, home, json, queue };
 }
 
+/** Trains a run on this machine, or sends it to a cluster. */
+function trainAnywhere(preset: string | undefined, flags: NewRunFlags & Partial<OnCluster>, command: Command) {
+  const { on, yes = false } = flags;
+  const { queue, ...run } = newRunOf(preset, flags, command);
+  if (on === undefined) return train({ ...run, queue });
+  if (!queue) return trainOn({ ...run, on, yes });
+  throw new Failure('usage_invalid', 'Use either --queue or --on.', 'Remove one of the two options.');
+}
+
 function settingsOf({ set = [], seed, device }: NewRunFlags): Record<string, Setting> {
   const settings: Record<string, Setting> = parseSettings(set);
   resolveFolders(settings);
@@ -100,14 +113,16 @@ export function addTrainingCommands(root: Command): void {
         ...marks,
         jsonLines,
         option('--queue', 'queue the run until its device is free and return immediately'),
+        ...onCluster,
       ],
-      (...given: Parameters<typeof newRunOf>) => train(newRunOf(...given)),
+      trainAnywhere,
     ),
     'train starter-frozen-lake',
     'train starter-bandit --set iterations=50 --set optimizer.learning_rate=3e-4 --seed 2',
     'train starter-sokoban --name "sokoban, long" --tag baseline',
     'train --from a16c@40 --keep-optimizer',
     'train --config run.json --device cuda:1 --queue',
+    'train starter-sokoban --on slurm',
   );
   command(
     root,
@@ -166,6 +181,7 @@ export function addTrainingCommands(root: Command): void {
     'evaluate a16c --on frozen-lake --set size=6 --temperature 0',
   );
   addQueueCommands(root);
+  addClusterCommands(root);
   addSweepCommands(root);
   addReproduceCommand(root);
   addEnvironmentCommands(root);
@@ -240,7 +256,14 @@ function addImportCommand(root: Command): void {
 function addQueueCommands(root: Command): void {
   const queue = root.command('queue').description('manage runs that wait for their device');
   command(queue, 'list', 'list queued runs, next first', [json], listQueue);
-  command(queue, 'run', 'train queued runs on all free devices until the queue is empty', [], runQueue);
+  command(
+    queue,
+    'run',
+    'train queued runs on all free devices until the queue is empty',
+    onCluster,
+    (options: CommandOptions & Partial<OnCluster>) =>
+      options.on === undefined ? runQueue(options) : sendQueue({ ...options, on: options.on }),
+  );
   command(queue, 'add <run>', 'add a run to the end of the queue', [], addToQueue);
   command(queue, 'remove <run>', 'remove a run from the queue without deleting it', [], removeFromQueue);
   command(queue, 'move <run>', 'move a run to another position', [], moveInQueue).argument(
@@ -333,8 +356,9 @@ function addSweepCommands(root: Command): void {
     sweep,
     'start <sweep>',
     'queue every run that has not completed, including failed and stopped runs',
-    [],
-    startStudy,
+    onCluster,
+    (study: string, options: CommandOptions & Partial<OnCluster>) =>
+      options.on === undefined ? startStudy(study, options) : sendStudy(study, { ...options, on: options.on }),
   );
   command(sweep, 'cancel <sweep>', 'remove its runs from the queue and stop those that are running', [], cancelStudy);
   command(

@@ -1,0 +1,232 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { ClusterJob, JobAction } from '../contract/cluster.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import { runFolder } from '../run-directory/names.ts';
+import { countAttempts, type JobFile, jobFilePath, readJobFile, writeJobFile } from './job-file.ts';
+import { describeJob, unknownJob } from './job-words.ts';
+import { type Job, jobName, slurmScript } from './script.ts';
+import { parseAccounting, parseJob, parseQueue, queueFormat, runSlurm, type SlurmJob } from './slurm.ts';
+import { Targets } from './targets.ts';
+
+interface ClusterParts {
+  home: string;
+  /** Path of the app's trainer. */
+  trainer: { path: string };
+  /** Runs a program of Slurm and returns its output. */
+  run?: typeof runSlurm;
+  /** Minimum time in ms between two requests for the states of all jobs. */
+  maxAge?: number;
+}
+
+/** Sends runs to a Slurm cluster that sees the data folder, and reads the states of their jobs. */
+export class Cluster {
+  readonly targets: Targets;
+  private readonly parts: ClusterParts;
+  private readonly run: typeof runSlurm;
+  private queue: { jobs: Map<string, SlurmJob>; time: number } | null = null;
+  /** Jobs that have ended. Their state does not change. */
+  private readonly ended = new Map<string, SlurmJob>();
+
+  constructor(parts: ClusterParts) {
+    this.parts = parts;
+    this.run = parts.run ?? runSlurm;
+    this.targets = new Targets(parts.home);
+  }
+
+  /** Asks whether a job of a target could run. Throws `target_unknown`, `targets_invalid` or an error of {@link runSlurm}. */
+  async check(target: string): Promise<string> {
+    const script = this.script('check', target);
+    const path = join(this.parts.home, 'slurm-check.sh');
+    writeFileSync(path, script);
+    try {
+      return (await this.run('sbatch', ['--test-only', path])).trim();
+    } finally {
+      rmSync(path, { force: true });
+    }
+  }
+
+  /** Returns the script for a run. Throws `target_unknown` or `targets_invalid`. */
+  script(runId: string, target: string): string {
+    return this.scriptOf({ run: runId, folder: this.folder(runId) }, target);
+  }
+
+  /** Sends a run and returns the job's id. Throws `job_active`, or as {@link check} does. */
+  async submit(runId: string, target: string): Promise<string> {
+    await this.refuseActive(runId);
+    const folder = this.folder(runId);
+    const path = join(folder, 'slurm.sh');
+    writeFileSync(path, this.script(runId, target));
+    return this.send([runId], target, path, folder, (id) => id);
+  }
+
+  /** Returns the script for the runs of a sweep. */
+  studyScript(studyId: string, runIds: readonly string[], target: string): string {
+    return this.scriptOf(this.arrayOf(studyId, runIds, target), target);
+  }
+
+  /** Sends the runs of a sweep as an array of jobs and returns the array's id. Throws as {@link submit} does. */
+  async submitStudy(studyId: string, runIds: readonly string[], target: string): Promise<string> {
+    for (const runId of runIds) await this.refuseActive(runId);
+    const job = this.arrayOf(studyId, runIds, target);
+    mkdirSync(job.folder, { recursive: true });
+    writeFileSync(job.list, runIds.map((runId) => `${this.folder(runId)}\n`).join(''));
+    const path = join(job.folder, 'slurm.sh');
+    writeFileSync(path, this.scriptOf(job, target));
+    return this.send(runIds, target, path, job.folder, (id, index) => `${id}_${index}`);
+  }
+
+  /** Returns the newest job of each of the given runs that was sent. An unreachable controller makes the state unknown. */
+  async jobs(runIds: readonly string[]): Promise<ClusterJob[]> {
+    const sent = runIds.flatMap((run) => {
+      const file = readJobFile(this.folder(run));
+      return file ? [{ run, file }] : [];
+    });
+    const jobs: ClusterJob[] = [];
+    for (const { run, file } of sent) jobs.push(await this.stateOf(run, file));
+    return jobs;
+  }
+
+  /** Throws `job_active` if a job of the run waits, runs or is in an unknown state. */
+  async refuseActive(runId: string): Promise<void> {
+    const file = readJobFile(this.folder(runId));
+    if (!file) return;
+    const { job, phase, text } = await this.stateOf(runId, file);
+    if (phase === 'ended') return;
+    throw new Failure(
+      'job_active',
+      `Run ${runId} was sent to ${file.target} as job ${job || 'without a known id'}, whose state is: ${text}.`,
+      `Cancel the job first: \`starpo cluster cancel ${runId}\`.`,
+    );
+  }
+
+  /** Throws `run_not_sent`, or an error of {@link runSlurm}. */
+  async act(runId: string, action: JobAction): Promise<void> {
+    const job = this.requireJob(runId);
+    if (action === 'cancel') await this.run('scancel', [job]);
+    // uhold: the user may release it.
+    else await this.run('scontrol', [action === 'hold' ? 'uhold' : action, job]);
+    this.queue = null;
+  }
+
+  async setNice(runId: string, nice: number): Promise<void> {
+    await this.run('scontrol', ['update', `JobId=${this.requireJob(runId)}`, `Nice=${nice}`]);
+    this.queue = null;
+  }
+
+  private folder(runId: string): string {
+    return runFolder(this.parts.home, runId);
+  }
+
+  private scriptOf(job: Job, target: string): string {
+    return slurmScript(job, this.targets.get(target), this.parts.trainer.path);
+  }
+
+  private arrayOf(study: string, runIds: readonly string[], target: string) {
+    const folder = join(this.parts.home, 'jobs', study);
+    const { simultaneous } = this.targets.get(target);
+    return { study, folder, list: join(folder, 'runs.txt'), count: runIds.length, simultaneous };
+  }
+
+  private requireJob(runId: string): string {
+    const job = readJobFile(this.folder(runId))?.job;
+    if (job) return job;
+    throw new Failure(
+      'run_not_sent',
+      `Run ${runId} was not sent to a cluster.`,
+      'List jobs with `starpo cluster jobs`.',
+    );
+  }
+
+  /** Sends a script whose runs have no active job. */
+  private async send(
+    runIds: readonly string[],
+    target: string,
+    path: string,
+    cwd: string,
+    jobOf: (id: string, index: number) => string,
+  ): Promise<string> {
+    await this.run('sbatch', ['--test-only', path], cwd);
+    const submitted = Date.now();
+    const write = (job: (index: number) => string | null) => {
+      for (const [index, runId] of runIds.entries())
+        writeJobFile(this.folder(runId), { target, job: job(index), submitted });
+    };
+    // If this process exits before it has the id, the job is found by its name.
+    write(() => null);
+    try {
+      const [id = ''] = (await this.run('sbatch', ['--parsable', path], cwd)).trim().split(';');
+      write((index) => jobOf(id, index));
+      this.queue = null;
+      return id;
+    } catch (error) {
+      // Otherwise Slurm may have accepted the job.
+      if (['slurm_refused', 'slurm_missing'].includes(asFailure(error).code))
+        for (const runId of runIds) rmSync(jobFilePath(this.folder(runId)), { force: true });
+      throw error;
+    }
+  }
+
+  /** Records the job of a run that was sent by a process that exited before it received the id. */
+  private async adopt(runId: string): Promise<void> {
+    const file = readJobFile(this.folder(runId));
+    if (file?.job !== null || file === null) return;
+    const [job] = (await this.run('squeue', ['-h', '-n', jobName(runId), '-o', '%i'])).trim().split('\n');
+    if (job) writeJobFile(this.folder(runId), { ...file, job });
+  }
+
+  private async stateOf(run: string, { target, job }: JobFile): Promise<ClusterJob> {
+    const attempts = countAttempts(this.folder(run));
+    const common = { run, target, job: job ?? '', attempts };
+    try {
+      if (job === null) await this.adopt(run);
+      const known = readJobFile(this.folder(run))?.job;
+      if (!known) return { ...common, ...endedJob('was not sent') };
+      const found = await this.find(known);
+      return { ...common, job: known, ...(found ? describeJob(found) : endedJob('ended; Slurm no longer knows it')) };
+    } catch (error) {
+      return { ...common, ...unknownJob(asFailure(error).message) };
+    }
+  }
+
+  /** Returns a job; null if Slurm does not know it any more. */
+  private async find(job: string): Promise<SlurmJob | null> {
+    const ended = this.ended.get(job);
+    if (ended) return ended;
+    const queued = (await this.readQueue()).get(job);
+    if (queued) return queued;
+    const found = (await this.showJob(job)) ?? (await this.showAccounting(job));
+    if (found && describeJob(found).phase === 'ended') this.ended.set(job, found);
+    return found;
+  }
+
+  /** Reads all jobs of the user at once: sites forbid frequent requests. */
+  private async readQueue(): Promise<Map<string, SlurmJob>> {
+    if (!this.queue || Date.now() - this.queue.time > (this.parts.maxAge ?? 15_000)) {
+      const time = Date.now();
+      const text = await this.run('squeue', ['-h', '-r', `--user=${userInfo().username}`, '-o', queueFormat]);
+      this.queue = { jobs: new Map(parseQueue(text).map((job) => [job.job, job])), time };
+    }
+    return this.queue.jobs;
+  }
+
+  private async showJob(job: string): Promise<SlurmJob | null> {
+    const text = await this.run('scontrol', ['-o', 'show', 'job', job]).catch((error) => {
+      if (asFailure(error).code === 'job_unknown') return '';
+      throw error;
+    });
+    return parseJob(text);
+  }
+
+  /** Returns null on a cluster without accounting. */
+  private async showAccounting(job: string): Promise<SlurmJob | null> {
+    const args = ['-X', '-n', '-P', '-j', job, '-o', 'JobID,State,ExitCode'];
+    const text = await this.run('sacct', args).catch(() => '');
+    return parseAccounting(text);
+  }
+}
+
+const endedJob = (text: string) => {
+  return { phase: 'ended' as const, state: '', text, never: false, timeLeft: '' };
+};

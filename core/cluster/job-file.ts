@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { targetName } from '../contract/cluster.ts';
+import { readJsonFile } from '../run-directory/parse-line.ts';
+import { writeWhole } from '../run-directory/write-whole.ts';
+
+const jobFile = z.object({
+  version: z.literal(1),
+  target: targetName,
+  /** Null while it is being sent. */
+  job: z.string().nullable(),
+  /** ms since the epoch */
+  submitted: z.number(),
+});
+export type JobFile = z.infer<typeof jobFile>;
+
+export const jobFilePath = (folder: string) => join(folder, 'launch.json');
+
+/** Reads launch.json of a run folder (docs/formats/targets.md). Returns null if the run was never sent to a cluster. */
+export const readJobFile = (folder: string): JobFile | null => readJsonFile(jobFile, jobFilePath(folder));
+
+export const writeJobFile = (folder: string, file: Omit<JobFile, 'version'>): void =>
+  writeWhole(jobFilePath(folder), { version: 1, ...file });
+
+/** Returns the number of attempts that the script of a run has recorded. */
+export function countAttempts(folder: string): number {
+  try {
+    return readFileSync(join(folder, 'attempts.jsonl'), 'utf8').match(/^{"type":"begin"/gm)?.length ?? 0;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,84 @@
+import type { ClusterJob } from '../contract/cluster.ts';
+import type { SlurmJob } from './slurm.ts';
+
+/** Slurm's reasons for which a pending job waits. */
+const waits: Record<string, string> = {
+  None: 'waits for the scheduler',
+  Resources: 'waits for free nodes or GPUs',
+  Priority: 'waits behind jobs with a higher priority',
+  Dependency: 'waits until an earlier job of this run has ended',
+  DependencyNeverSatisfied: 'waits for a job that will never succeed',
+  JobHeldUser: 'is held; release it to let it start',
+  JobHeldAdmin: 'is held by an administrator',
+  JobArrayTaskLimit: 'waits until fewer jobs of its sweep run',
+  Licenses: 'waits for a license',
+  Reservation: 'waits for its reservation',
+  Cleaning: 'is being requeued',
+  NodeDown: 'waits, because a node is down',
+};
+
+/** Beginnings of reasons for which a job can never run with its present request. */
+const neverReasons = [
+  'PartitionNodeLimit',
+  'PartitionConfig',
+  'PartitionTimeLimit',
+  'BadConstraints',
+  'InvalidAccount',
+  'InvalidQOS',
+];
+
+const endWords: Record<string, string> = {
+  COMPLETED: 'ended',
+  CANCELLED: 'was canceled',
+  TIMEOUT: 'reached its time limit',
+  NODE_FAIL: 'ended, because its node failed',
+  OUT_OF_MEMORY: 'ran out of memory; increase memory in targets.json',
+  PREEMPTED: 'was preempted by another job',
+  BOOT_FAIL: 'ended, because its node did not start',
+  DEADLINE: 'reached its deadline',
+};
+
+const pendingStates = ['PENDING', 'REQUEUED', 'REQUEUE_FED', 'REQUEUE_HOLD', 'SPECIAL_EXIT', 'CONFIGURING'];
+const runningStates = ['RUNNING', 'COMPLETING', 'SUSPENDED', 'STOPPED', 'STAGE_OUT', 'SIGNALING', 'RESIZING'];
+
+type Words = Pick<ClusterJob, 'phase' | 'state' | 'text' | 'never' | 'timeLeft'>;
+
+/** Describes the state of a job and its reason. */
+export function describeJob(job: SlurmJob): Words {
+  const { state, timeLeft } = job;
+  const left = /\d/.test(timeLeft) ? timeLeft : '';
+  if (pendingStates.includes(state)) {
+    const never = neverReasons.some((reason) => job.reason.startsWith(reason));
+    return { phase: 'pending', state, text: never ? neverText(job.reason) : pendingText(job), never, timeLeft: '' };
+  }
+  if (runningStates.includes(state))
+    return { phase: 'running', state, text: runningText(job), never: false, timeLeft: left };
+  return { phase: 'ended', state, text: endText(job), never: false, timeLeft: '' };
+}
+
+/** Describes a job while Slurm does not answer. */
+export const unknownJob = (problem: string): Words => {
+  return { phase: 'unknown', state: '', text: `unknown: ${problem}`, never: false, timeLeft: '' };
+};
+
+const neverText = (reason: string) =>
+  `can never run (${reason}): it requests more than its partition allows. Cancel it and correct the target.`;
+
+function pendingText({ state, reason, start }: SlurmJob): string {
+  if (state === 'CONFIGURING') return 'waits until its node is ready';
+  if (reason === 'BeginTime') return `was requeued and starts again${start ? ` at ${start.replace('T', ' ')}` : ''}`;
+  if (/^ReqNodeNotAvail|^Nodes_required/.test(reason)) return 'waits for nodes that are down or reserved';
+  if (/^(QOS|Assoc|Max)/.test(reason)) return `waits for a limit of your account (${reason})`;
+  return waits[reason] ?? `waits (${reason})`;
+}
+
+function runningText({ state, nodes, start }: SlurmJob): string {
+  if (state === 'COMPLETING') return `is ending on ${nodes}`;
+  if (state === 'SUSPENDED' || state === 'STOPPED') return `is suspended on ${nodes}`;
+  return `runs on ${nodes}${start ? ` since ${start.replace('T', ' ')}` : ''}`;
+}
+
+function endText({ state, exitCode }: SlurmJob): string {
+  if (state === 'FAILED') return `failed with exit code ${(exitCode ?? '?').split(':')[0]}`;
+  return endWords[state] ?? state.toLowerCase();
+}

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { runFiles } from '../run-directory/names.ts';
+import type { SlurmTarget } from './targets.ts';
+
+/** What a script trains: a run, or the runs listed in a file, one per line, as an array of jobs. */
+export type Job =
+  | { run: string; folder: string }
+  | { study: string; folder: string; list: string; count: number; simultaneous: number | undefined };
+
+export const jobName = (run: string) => `starpo-${run}`;
+
+/** Returns the batch script of a job for a target. */
+export function slurmScript(job: Job, target: SlurmTarget, trainer: string): string {
+  const options = [...jobOptions(job, target), ...targetOptions(target), ...target.extra];
+  const device = target.gpus > 0 ? 'cuda' : 'cpu';
+  const command = [target.prefix, quoted(target.trainer ?? trainer), 'train "$run" --device', device];
+  return `${['#!/bin/bash', ...options.map((option) => `#SBATCH ${option}`), ...target.setup].join('\n')}
+${'run' in job ? `run=${quoted(job.folder)}` : `run=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" ${quoted(job.list)})`}
+${body.replace('COMMAND', command.filter(Boolean).join(' '))}`;
+}
+
+function jobOptions(job: Job, { grace }: SlurmTarget): string[] {
+  const common = ['--requeue', '--open-mode=append', `--signal=B:USR1@${grace}`];
+  if ('run' in job)
+    return [
+      `--job-name=${jobName(job.run)}`,
+      // A second job of the run waits until the first has ended.
+      '--dependency=singleton',
+      `--comment=starpo:${job.run}`,
+      `--output=${outputPath(join(job.folder, 'slurm.log'))}`,
+      ...common,
+    ];
+  const limit = job.simultaneous === undefined ? '' : `%${job.simultaneous}`;
+  return [
+    `--job-name=${jobName(job.study)}`,
+    `--array=0-${job.count - 1}${limit}`,
+    `--comment=starpo:${job.study}`,
+    `--output=${outputPath(job.folder, '/slurm-%A_%a.log')}`,
+    ...common,
+  ];
+}
+
+const targetOptions = ({ partition, account, qos, time, gpus, cpus, memory }: SlurmTarget): string[] => [
+  ...(partition ? [`--partition=${partition}`] : []),
+  ...(account ? [`--account=${account}`] : []),
+  ...(qos ? [`--qos=${qos}`] : []),
+  `--time=${time}`,
+  '--nodes=1',
+  '--ntasks=1',
+  `--cpus-per-task=${cpus}`,
+  ...(gpus > 0 ? [`--gpus-per-node=${gpus}`] : []),
+  ...(memory ? [`--mem=${memory}`] : []),
+];
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Quotes a path for an option; sbatch replaces words that start with %. */
+const outputPath = (path: string, pattern = '') => `"${path.replaceAll('%', '%%')}${pattern}"`;
+
+/**
+ * Trains, and requeues the job if the time limit ends the attempt, at most three times if the trainer crashes. Slurm sends SIGTERM of scancel to the
+ * trainer too, which must receive it once: a second one ends it without a checkpoint.
+ */
+const body = `job=\${SLURM_ARRAY_JOB_ID:+\${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
+job=\${job:-$SLURM_JOB_ID} restart=\${SLURM_RESTART_COUNT:-0} limit=0
+record() {
+  printf '{"type":"%s","job":"%s","restart":%d,"node":"%s","time":%s%s}\\n' "$1" "$job" "$restart" "$(hostname -s)" "$(date +%s000)" "$2" >> "$run/attempts.jsonl"
+}
+newest() { ls "$run/checkpoints" 2> /dev/null | tail -n 1; }
+before=$(newest)
+record begin
+trap : TERM
+trap 'limit=1; kill -TERM "$trainer"' USR1
+COMMAND >> "$run/${runFiles.log}" 2>&1 & trainer=$!
+while kill -0 "$trainer" 2> /dev/null; do wait "$trainer"; done
+wait "$trainer"; code=$?
+record end ",\\"code\\":$code"
+again=0
+case $code in
+  0) [ $limit = 1 ] && tail -n 1 "$run/${runFiles.journal}" | grep -q '"type":"stopped".*"reason":"signal"' && again=1
+    if [ $again = 1 ] && [ "$(newest)" = "$before" ]; then
+      echo "The time limit ended the attempt before it wrote a new checkpoint. Increase time in targets.json." >&2
+      exit 1
+    fi;;
+  134|135|136|137|139) [ "$restart" -lt 3 ] && again=1;;
+esac
+if [ $again = 1 ]; then
+  scontrol requeue "$job" && sleep 60
+fi
+exit $code
+`;

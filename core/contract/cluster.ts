@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { apiError, runId } from './runs.ts';
+
+export const targetName = z.string().regex(/^[a-z0-9-]{1,32}$/);
+
+/** A cluster to which runs are sent, without its settings. */
+export const clusterTarget = z.object({
+  name: targetName,
+  /** The main settings in words. */
+  summary: z.string(),
+});
+
+/** Phase of a job. `unknown`: the cluster did not answer. */
+export const jobPhase = z.enum(['pending', 'running', 'ended', 'unknown']);
+
+/** The job of a run on a cluster. */
+export const clusterJob = z.object({
+  run: runId,
+  target: targetName,
+  /** Slurm's id, such as `123` or `123_4`. */
+  job: z.string(),
+  phase: jobPhase,
+  /** Slurm's state; empty if it is unknown. */
+  state: z.string(),
+  /** State and reason in words. */
+  text: z.string(),
+  /** Whether the job can never run. */
+  never: z.boolean(),
+  /** Remaining time as Slurm prints it, such as `1:59:03`; empty without a limit. */
+  timeLeft: z.string(),
+  /** Number of attempts so far. */
+  attempts: z.number().int(),
+});
+export type ClusterJob = z.infer<typeof clusterJob>;
+
+export const jobAction = z.enum(['cancel', 'hold', 'release', 'requeue']);
+export type JobAction = z.infer<typeof jobAction>;
+
+const target = targetName;
+const empty = z.object({});
+const changes = true;
+
+export const clusterProcedures = {
+  /** Lists the targets of targets.json (docs/formats/targets.md). `problem`: why the file is invalid. */
+  'cluster.targets': {
+    input: empty,
+    output: z.object({ targets: z.array(clusterTarget), problem: apiError.nullable() }),
+  },
+  /** Asks the cluster whether a job of a target could run, without sending one. Returns its answer. */
+  'cluster.check': { input: z.object({ target }), output: z.object({ answer: z.string() }) },
+  /** Returns the script that `cluster.submit` would send. */
+  'cluster.script': { input: z.object({ runId, target }), output: z.object({ script: z.string() }) },
+  /** Sends a run as a job, after checking that it can run. Removes it from the queue. Throws `job_active`, `slurm_refused` or `slurm_unreachable`. */
+  'cluster.submit': { changes, input: z.object({ runId, target }), output: z.object({ job: z.string() }) },
+  /** Lists the newest job of each run that was sent, oldest first. */
+  'cluster.jobs': { input: empty, output: z.array(clusterJob) },
+  'cluster.act': { changes, input: z.object({ runId, action: jobAction }), output: empty },
+  /** Sets a pending job's Nice value: jobs with larger values start later. */
+  'cluster.nice': {
+    changes,
+    input: z.object({ runId, nice: z.number().int().min(0).max(100_000) }),
+    output: empty,
+  },
+} as const;

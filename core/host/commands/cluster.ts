@@ -1,0 +1,136 @@
+import { createInterface } from 'node:readline/promises';
+import type { Client } from '../../contract/client.ts';
+import type { ClusterJob, JobAction } from '../../contract/cluster.ts';
+import { Failure } from '../../contract/failure.ts';
+import { advise, print, table } from '../output.ts';
+import { resolveRun, resolveSource, resolveStudy } from '../run-reference.ts';
+import type { NewRunOptions } from './new.ts';
+import { type CommandOptions, withClient, withRun } from './with-client.ts';
+
+/** A cluster to send runs to. */
+export interface OnCluster {
+  on: string;
+  /** Whether to send without a question. */
+  yes?: boolean;
+}
+
+export async function listTargets({ home, json }: CommandOptions): Promise<void> {
+  const { targets, problem } = await withClient(home, (client) => client.call('cluster.targets', {}), {
+    repeatable: true,
+  });
+  if (problem) throw new Failure(problem.code, problem.message, problem.hint);
+  if (json) return print(JSON.stringify(targets, null, 2));
+  if (targets.length === 0)
+    return advise('No targets. Describe one in targets.json of the data folder (docs/formats/targets.md).');
+  print(table(targets.map(({ name, summary }) => [name, summary])));
+}
+
+/** Asks the cluster whether a job of a target could run. */
+export async function checkTarget(target: string, { home }: CommandOptions): Promise<void> {
+  print((await withClient(home, (client) => client.call('cluster.check', { target }))).answer);
+}
+
+export async function printScript(named: string, { home, on: target }: CommandOptions & OnCluster): Promise<void> {
+  await withRun(home, named, async (client, runId) => {
+    print((await client.call('cluster.script', { runId, target })).script.trimEnd());
+  });
+}
+
+/** Creates a run and sends it. */
+export async function trainOn({
+  home,
+  json,
+  source,
+  set,
+  marks,
+  ...on
+}: NewRunOptions & OnCluster & { json: boolean }): Promise<void> {
+  await withClient(home, async (client) => {
+    const made = await resolveSource(client, source);
+    const { runId } = await client.call('runs.create', { ...made, set, ...marks, start: false });
+    await sendRun(client, runId, on, json);
+  });
+}
+
+/** Sends every queued run as a job. */
+export async function sendQueue({ home, ...on }: CommandOptions & OnCluster): Promise<void> {
+  await withClient(home, async (client) => {
+    const { runs } = await client.call('queue.list', {});
+    if (runs.length === 0) return advise('The queue is empty. Add a run with `starpo train PRESET --queue`.');
+    const { script } = await client.call('cluster.script', { runId: runs[0]!, target: on.on });
+    if (!(await confirmed(script, runs.length === 1 ? '1 job' : `${runs.length} such jobs`, on))) return;
+    for (const runId of runs) await sendRun(client, runId, { ...on, yes: true }, false, false);
+  });
+}
+
+/** Sends the runs of a sweep that have not completed, as an array of jobs. */
+export async function sendStudy(named: string, { home, on: target, yes }: CommandOptions & OnCluster): Promise<void> {
+  await withClient(home, async (client) => {
+    const studyId = await resolveStudy(client, named);
+    const { script, price } = await client.call('studies.script', { studyId, target });
+    if (!(await confirmed(script, price, { on: target, yes: yes ?? false }))) return;
+    const { job, count } = await client.call('studies.send', { studyId, target });
+    print(`sent ${count} ${count === 1 ? 'run' : 'runs'} to ${target} as the job array ${job}`);
+    advise('List its jobs with `starpo cluster jobs`.');
+  });
+}
+
+/** Sends a run after it has shown the script. */
+async function sendRun(client: Client, runId: string, on: OnCluster, json: boolean, shows = true): Promise<void> {
+  const { on: target } = on;
+  const { folder } = await client.call('runs.get', { runId });
+  if (!json && shows) {
+    print(`run ${runId}\n  in ${folder}`);
+    const { script } = await client.call('cluster.script', { runId, target });
+    if (!(await confirmed(script, '1 job', on))) return;
+  }
+  const { job } = await client.call('cluster.submit', { runId, target });
+  if (json) return print(JSON.stringify({ type: 'sent', run: runId, folder, target, job }));
+  print(`sent ${runId} to ${target} as job ${job}`);
+  if (shows) advise(`Follow it with \`starpo logs ${runId} --follow\`; list jobs with \`starpo cluster jobs\`.`);
+}
+
+/** Shows a script and asks whether to send it. Without a terminal, or with `yes`, it is sent at once. */
+async function confirmed(script: string, jobs: string, { on, yes }: OnCluster): Promise<boolean> {
+  print(`${script.trimEnd()}\n`);
+  if (yes || !process.stdin.isTTY || !process.stderr.isTTY) {
+    print(`sending ${jobs} to ${on}`);
+    return true;
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^(y(es)?)?$/i.test((await terminal.question(`Send ${jobs} to ${on}? [Y/n] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Lists the newest job of each run. */
+export async function listJobs({ home, json }: CommandOptions): Promise<void> {
+  const jobs = await withClient(home, (client) => client.call('cluster.jobs', {}), { repeatable: true });
+  if (json) return print(JSON.stringify(jobs, null, 2));
+  if (jobs.length === 0)
+    return advise('No run was sent to a cluster. Send one with `starpo train PRESET --on TARGET`.');
+  print(table(jobs.map(jobRow)));
+}
+
+const jobRow = ({ run, target, job, text, timeLeft, attempts }: ClusterJob) => [
+  ...[run, target, job, timeLeft ? `${text}, ${timeLeft} left` : text],
+  attempts > 1 ? `attempt ${attempts}` : '',
+];
+
+const act =
+  (action: JobAction) =>
+  async (named: string, { home }: CommandOptions) => {
+    await withClient(home, async (client) => {
+      await client.call('cluster.act', { runId: await resolveRun(client, named), action });
+    });
+  };
+export const cancelJob = act('cancel');
+export const holdJob = act('hold');
+export const releaseJob = act('release');
+export const requeueJob = act('requeue');
+
+export async function setNice(named: string, nice: number, { home }: CommandOptions): Promise<void> {
+  await withRun(home, named, (client, runId) => client.call('cluster.nice', { runId, nice }));
+}

@@ -1,0 +1,180 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Cluster } from '../../core/cluster/cluster.ts';
+import { readJobFile, writeJobFile } from '../../core/cluster/job-file.ts';
+import { describeJob } from '../../core/cluster/job-words.ts';
+import { priceInWords } from '../../core/cluster/price.ts';
+import { slurmScript } from '../../core/cluster/script.ts';
+import { parseAccounting, parseJob, parseQueue, slurmFailure } from '../../core/cluster/slurm.ts';
+import { slurmTarget } from '../../core/cluster/targets.ts';
+import { limitSeconds } from '../../core/cluster/time-limit.ts';
+import { World } from './fixtures/world.ts';
+
+// Outputs recorded from Slurm 22.05.
+const queue = `5|PENDING|Dependency|N/A||5:00
+7|PENDING|PartitionNodeLimit|N/A||UNLIMITED
+8_7|PENDING|Resources|N/A||UNLIMITED
+6|PENDING|JobHeldUser|N/A||UNLIMITED
+8_0|PENDING|BeginTime|2026-11-26T09:06:59||UNLIMITED
+4|RUNNING|None|2026-11-26T09:06:50|n1|4:59
+8_1|RUNNING|None|2026-11-26T09:06:50|n2|UNLIMITED
+`;
+const task =
+  'JobId=15 ArrayJobId=8 ArrayTaskId=6 ArrayTaskThrottle=8 JobName=arr UserId=root(0) GroupId=root(0) Priority=4294901753 Nice=0 JobState=RUNNING Reason=None Dependency=(null) Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:00:03 TimeLimit=UNLIMITED StartTime=2026-11-26T09:06:50 EndTime=Unknown NodeList=n4 BatchHost=n4';
+const canceled =
+  'JobId=4 JobName=starpo-a UserId=root(0) GroupId=root(0) Priority=4294901756 Nice=0 JobState=CANCELLED Reason=None Dependency=(null) Requeue=1 Restarts=1 ExitCode=3:0 StartTime=2026-11-26T09:06:50 EndTime=2026-11-26T09:06:51 NodeList=n1 BatchHost=n1';
+
+test('the state and the reason of each job are described', () => {
+  const words = parseQueue(queue).map((job) => [job.job, describeJob(job)] as const);
+  expect(words.map(([job, { phase, text }]) => `${job} ${phase}: ${text}`)).toEqual([
+    '5 pending: waits until an earlier job of this run has ended',
+    '7 pending: can never run (PartitionNodeLimit): it requests more than its partition allows. Cancel it and correct the target.',
+    '8_7 pending: waits for free nodes or GPUs',
+    '6 pending: is held; release it to let it start',
+    '8_0 pending: was requeued and starts again at 2026-11-26 09:06:59',
+    '4 running: runs on n1 since 2026-11-26 09:06:50',
+    '8_1 running: runs on n2 since 2026-11-26 09:06:50',
+  ]);
+  expect(words.map(([, { never }]) => never)).toEqual([false, true, false, false, false, false, false]);
+  expect(words.map(([, { timeLeft }]) => timeLeft)).toEqual(['', '', '', '', '', '4:59', '']);
+});
+
+test.each<[string, string]>([
+  ['QOSMaxJobsPerUserLimit', 'waits for a limit of your account (QOSMaxJobsPerUserLimit)'],
+  ['ReqNodeNotAvail,_UnavailableNodes:n[1-4]', 'waits for nodes that are down or reserved'],
+  ['SomethingNew', 'waits (SomethingNew)'],
+])('the reason %s is described', (reason, text) => {
+  const [job] = parseQueue(`9|PENDING|${reason}|N/A||1:00`);
+  expect(describeJob(job!)).toMatchObject({ text, never: false });
+});
+
+test('ended jobs are read from scontrol and sacct', () => {
+  expect(parseJob(task)).toMatchObject({ job: '8_6', state: 'RUNNING', nodes: 'n4', start: '2026-11-26T09:06:50' });
+  expect(parseJob(canceled)).toMatchObject({ job: '4', restarts: 1, exitCode: '3:0' });
+  expect(describeJob(parseJob(canceled)!)).toMatchObject({ phase: 'ended', text: 'was canceled' });
+  expect(parseJob('')).toBeNull();
+  expect(describeJob(parseAccounting('12|FAILED|7:0\n')!).text).toBe('failed with exit code 7');
+  expect(describeJob(parseAccounting('12|CANCELLED by 1000|0:15')!).text).toBe('was canceled');
+  expect(describeJob(parseAccounting('12|OUT_OF_MEMORY|0:125')!).text).toContain('increase memory');
+  expect(parseAccounting('Slurm accounting storage is disabled')).toBeNull();
+});
+
+test.each<[string, string, string]>([
+  [
+    'sbatch: error: invalid partition specified: nope\nallocation failure: Invalid partition name specified\n',
+    'slurm_refused',
+    'Slurm refused: Invalid partition name specified.',
+  ],
+  ['allocation failure: Requested node configuration is not available\n', 'slurm_refused', 'not available.'],
+  ['slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n', 'slurm_unreachable', 'unknown'],
+  ['slurm_load_jobs error: Socket timed out on send/recv operation\n', 'slurm_unreachable', 'does not answer'],
+  ['slurm_load_jobs error: Invalid job id specified\n', 'job_unknown', 'does not know'],
+])('the error %j is recognized', (errors, code, message) => {
+  const failure = slurmFailure('sbatch', { code: 1, killed: false, message: 'Command failed' }, errors);
+  expect(failure).toMatchObject({ code, message: expect.stringContaining(message) });
+});
+
+test('a program that is not installed is reported', () => {
+  const missing = Object.assign(new Error('spawn sbatch ENOENT'), { code: 'ENOENT' });
+  expect(slurmFailure('sbatch', missing as never, '')).toMatchObject({ code: 'slurm_missing' });
+});
+
+const target = slurmTarget.parse({ type: 'slurm', partition: 'gpu', time: '4:00:00', memory: '32G' });
+
+test('the script of a run requests what its target says, and quotes paths', () => {
+  const script = slurmScript({ run: 'lake-1', folder: "/data/it's 5%/runs/lake-1" }, target, '/opt/starpo/trainer');
+  const options = script.split('\n').filter((line) => line.startsWith('#SBATCH'));
+  expect(options.map((line) => line.slice('#SBATCH '.length))).toEqual([
+    '--job-name=starpo-lake-1',
+    '--dependency=singleton',
+    '--comment=starpo:lake-1',
+    `--output="/data/it's 5%%/runs/lake-1/slurm.log"`,
+    '--requeue',
+    '--open-mode=append',
+    '--signal=B:USR1@300',
+    '--partition=gpu',
+    '--time=4:00:00',
+    '--nodes=1',
+    '--ntasks=1',
+    '--cpus-per-task=4',
+    '--gpus-per-node=1',
+    '--mem=32G',
+  ]);
+  expect(script).toContain(`\nrun='/data/it'\\''s 5%/runs/lake-1'\n`);
+  expect(script).toContain(
+    `\n'/opt/starpo/trainer' train "$run" --device cuda >> "$run/trainer.log" 2>&1 & trainer=$!\n`,
+  );
+});
+
+test('the script of a sweep is an array; set-up lines and a container come before the trainer', () => {
+  const own = {
+    ...target,
+    gpus: 0,
+    setup: ['module load gcc'],
+    prefix: 'apptainer exec image.sif',
+    extra: ['--exclusive'],
+  };
+  const job = {
+    study: 'clip',
+    folder: '/data/jobs/clip',
+    list: '/data/jobs/clip/runs.txt',
+    count: 16,
+    simultaneous: 8,
+  };
+  const script = slurmScript(job, { ...own, trainer: '/trainer' }, '/other');
+  expect(script).toContain('#SBATCH --array=0-15%8\n');
+  expect(script).toContain('#SBATCH --output="/data/jobs/clip/slurm-%A_%a.log"\n');
+  expect(script).not.toMatch(/singleton|gpus-per-node/);
+  expect(script).toMatch(/#SBATCH --exclusive\nmodule load gcc\nrun=\$\(sed -n .* '\/data\/jobs\/clip\/runs.txt'\)/);
+  expect(script).toContain(`\napptainer exec image.sif '/trainer' train "$run" --device cpu >>`);
+});
+
+test.each<[object, string]>([
+  [{ type: 'slurm' }, 'targets.slurm.time'],
+  [{ type: 'slurm', time: '4 hours' }, 'must be like 4:00:00'],
+  [{ type: 'slurm', time: '1:00:00', partition: 'a\n#SBATCH --x' }, 'targets.slurm.partition'],
+  [{ type: 'slurm', time: '1:00:00', setup: ['a\nb'] }, 'must be one line'],
+  [{ type: 'slurm', time: '1:00:00', partitions: 'gpu' }, 'partitions'],
+  [{ type: 'slurm', time: '5' }, 'targets.slurm.grace: must be shorter than time'],
+])('the invalid target %j is refused', async (invalid, message) => {
+  const home = mkdtempSync(join(tmpdir(), 'starpo-targets-'));
+  writeFileSync(join(home, 'targets.json'), JSON.stringify({ version: 1, targets: { slurm: invalid } }));
+  const cluster = new Cluster({ home, trainer: { path: '/trainer' } });
+  expect(() => cluster.script('run', 'slurm')).toThrow(
+    expect.objectContaining({ code: 'targets_invalid', message: expect.stringContaining(message) }),
+  );
+  rmSync(home, { recursive: true });
+});
+
+test('the price of a sweep is stated in hours', () => {
+  expect(['90', '5:30', '4:00:00', '1-12', '1-12:30:00'].map(limitSeconds)).toEqual([
+    5400, 330, 14_400, 129_600, 131_400,
+  ]);
+  expect(priceInWords(16, { ...target, simultaneous: 8 }, 5400)).toBe(
+    "16 jobs with at most 64 GPU hours per attempt, about 3 hours with 8 at once at this machine's speed",
+  );
+  expect(priceInWords(1, { ...target, gpus: 0 }, null)).toBe('1 job with at most 16 CPU hours per attempt');
+});
+
+test('a job is unknown while the controller does not answer, and is found by its name if its id was lost', async () => {
+  const world = new World();
+  const folder = world.run('lake');
+  writeJobFile(folder, { target: 'slurm', job: null, submitted: 1 });
+  let answers = false;
+  const run = async (program: string, args: readonly string[]) => {
+    if (!answers) throw slurmFailure(program, { code: 1, message: '' }, 'Unable to contact slurm controller');
+    return args.includes('-n') ? '4\n' : queue;
+  };
+  const cluster = new Cluster({ home: world.home, trainer: { path: '/trainer' }, run });
+  expect(await cluster.jobs(['lake'])).toMatchObject([{ run: 'lake', phase: 'unknown' }]);
+  writeJobFile(folder, { target: 'slurm', job: '4', submitted: 1 });
+  expect(await cluster.jobs(['lake'])).toMatchObject([{ job: '4', phase: 'unknown' }]);
+  await expect(cluster.refuseActive('lake')).rejects.toMatchObject({ code: 'job_active' });
+  writeJobFile(folder, { target: 'slurm', job: null, submitted: 1 });
+  answers = true;
+  expect(await cluster.jobs(['lake', 'other'])).toMatchObject([{ job: '4', phase: 'running', timeLeft: '4:59' }]);
+  expect(readJobFile(folder)).toMatchObject({ job: '4' });
+  await world.close();
+});
