@@ -27,20 +27,25 @@ function seriesOf(first: number, last: number, success: (iteration: number) => n
     iterations,
     values: iterations.map(value),
   });
-  series.load([of('rollout/success_rate', success), of('time/iteration', () => 6), of('rollout/entropy', () => 0.2)], {
+  const constant = { 'time/iteration': 6, 'rollout/entropy': 0.2, 'evaluation/lake/success_rate': 0.5 };
+  const others = Object.entries(constant).map(([name, value]) => of(name, () => value));
+  series.load([of('rollout/success_rate', success), ...others], {
     iterations,
     times: iterations.map((iteration) => 1000 * iteration),
   });
   return series;
 }
 
+const panels = [{ label: 'lake', hash: '1a2b3c4d5e6f' }];
+
 // The run was resumed after its roll-back at iteration 30, and its success fell.
 const before = {
   run: runOf({ id: 'lost', name: 'Lake', iteration: 40, lastAction: action }),
   series: seriesOf(1, 40, (iteration) => (iteration <= 20 ? 0.6 : iteration <= 30 ? 0.3 : 0)),
+  panels,
 };
 const fork = runOf({ id: 'fork', name: 'Lake, rolled back', status: 'completed', iteration: 60 });
-const after = { run: fork, series: seriesOf(21, 60, (iteration) => iteration / 100) };
+const after = { run: fork, series: seriesOf(21, 60, (iteration) => iteration / 100), panels };
 
 const numbersOf = (story: Story | null) =>
   Object.fromEntries(story!.numbers.map(([name, ...values]) => [name, values]));
@@ -62,12 +67,13 @@ test('a rescue has the warning, the roll-back, its cost and the result', () => {
     Iterations: ['1 to 30', '21 to 60'],
     'Success, last ten iterations': ['30.0 %', '55.5 %'],
     'Best success over ten iterations': ['60.0 %', '55.5 %'],
+    'Last evaluation, panel 1a2b3c4d': ['50.0 % at 30', '50.0 % at 60'],
   });
 });
 
 test('a rescue reports a worse, an unfinished and a deleted successor', () => {
   const resultOf = (...[series, status]: [RunSeries | null, 'running' | 'completed']) =>
-    storyOf(before, config, [], series && { run: { ...fork, status }, series })!.result;
+    storyOf(before, config, [], series && { run: { ...fork, status }, series, panels })!.result;
   expect(
     resultOf(
       seriesOf(21, 60, () => 0.35),

@@ -1,5 +1,6 @@
-import type { Alert, AlertAction, RunSummary } from '../../../../core/contract/contract.ts';
+import type { Alert, AlertAction, PanelHash, RunSummary } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
+import { panelWords } from '../../../../core/contract/panel-words.ts';
 import { isLive } from '../../../../core/contract/run-facts.ts';
 import { shortValue } from '../../../../core/contract/run-names.ts';
 import { lossText, stateOfAlert } from '../../../../core/contract/trap-words.ts';
@@ -16,6 +17,8 @@ import { environmentTitle } from '../../../environments/registry.ts';
 export interface Side {
   run: RunSummary;
   series: SeriesSource;
+  /** Panels of its evaluations. */
+  panels: readonly PanelHash[];
 }
 
 /** The rescue of a run: warning, roll-back and result. */
@@ -184,7 +187,13 @@ function numbersOf(
     ...meanOf('best'),
     ...labels.flatMap((label) =>
       row(
-        labels.length > 1 ? `Last evaluation, ${environmentTitle(label)}` : 'Last evaluation',
+        [
+          'Last evaluation',
+          ...(labels.length > 1 ? [environmentTitle(label)] : []),
+          panelWords([...before.panels, ...(after?.panels ?? [])], label),
+        ]
+          .filter(Boolean)
+          .join(', '),
         ({ side, start, end }) => {
           const last = lastIn(side.series, `evaluation/${label}/success_rate`, start, end);
           return last ? `${percent(last.value)} at ${last.iteration}` : '–';
