@@ -128,7 +128,7 @@ TEST_CASE("invalid configurations are rejected with code and path") {
   CHECK(verdict([](json& c) { c["rollout"].erase("groups"); }) == "config_invalid rollout.groups");
   CHECK(verdict([](json& c) { c.erase("filter"); }) == "config_invalid filter");
   CHECK(verdict("/rollout/grups", 8) == "config_invalid rollout.grups");
-  CHECK(verdict("/replay", json::object()) == "config_invalid replay");
+  CHECK(verdict("/replays", json::object()) == "config_invalid replays");
   CHECK(verdict("/critic", json::object()) == "config_invalid critic.model");
   CHECK(verdict("/critic/model", "full") == "config_invalid critic.model");
   CHECK(verdict("/advantage/estimator", "gae") == "config_invalid critic.model");
