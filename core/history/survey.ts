@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { asDiskFull } from '../contract/failure.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
@@ -25,6 +25,7 @@ interface StoredRun {
   journal_modified: number | null;
   annotations_bytes: number;
   pending: 0 | 1;
+  completed: 0 | 1;
 }
 
 /** Compares the run directories with the history. */
@@ -43,7 +44,8 @@ export class Surveyor {
     const stored = prepared<[], StoredRun>(
       this.database,
       `SELECT id, journal_offset, journals.modified AS journal_modified, annotations_bytes,
-         task <> 'warm_start' AND last_seq > coalesce(echo_trap.seq, -1) AS pending
+         task <> 'warm_start' AND last_seq > coalesce(echo_trap.seq, -1) AS pending,
+         status = 'completed' AS completed
        FROM runs LEFT JOIN echo_trap ON echo_trap.run = runs.id LEFT JOIN journals ON journals.run = runs.id
        ORDER BY created_at DESC, id DESC`,
     ).all();
@@ -80,12 +82,30 @@ export class Surveyor {
     return isSameJournal(this.database, runId, join(folder, runFiles.journal));
   }
 
-  private hasChanged({ id, journal_offset, journal_modified, annotations_bytes, pending }: StoredRun): boolean {
-    if (pending) return true;
+  private hasChanged({ id, journal_offset, journal_modified, annotations_bytes, ...run }: StoredRun): boolean {
+    if (run.pending) return true;
     const stat = (name: string) => statSync(join(runFolder(this.home, id), name), { throwIfNoEntry: false });
-    const journal = stat(runFiles.journal);
+    const journal = run.completed
+      ? stat(runFiles.journal)
+      : freshStat(join(runFolder(this.home, id), runFiles.journal));
     if ((journal?.size ?? 0) !== journal_offset) return true;
     if (journal && journal_offset > 0 && journal.mtimeMs !== journal_modified) return true;
     return (stat(runFiles.annotations)?.size ?? 0) !== annotations_bytes;
+  }
+}
+
+/** Opens the file first: a network file system may cache the attributes of a name for a minute. Returns undefined if it is missing. */
+function freshStat(path: string): Stats | undefined {
+  let file: number;
+  try {
+    // O_NONBLOCK: a pipe must not block.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    return statSync(path, { throwIfNoEntry: false });
+  }
+  try {
+    return fstatSync(file);
+  } finally {
+    closeSync(file);
   }
 }

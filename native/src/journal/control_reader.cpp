@@ -12,9 +12,14 @@ namespace {
 
 constexpr std::int64_t kMaxIteration = 1000000;
 
+// Opens the file, because a network file system may cache the attributes of a name for a minute.
 std::int64_t size_of(const std::filesystem::path& file) {
   struct stat status;
-  return ::stat(file.c_str(), &status) == 0 ? static_cast<std::int64_t>(status.st_size) : 0;
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  const bool known = ::fstat(descriptor, &status) == 0;
+  ::close(descriptor);
+  return known ? static_cast<std::int64_t>(status.st_size) : 0;
 }
 
 std::string read_range(const std::filesystem::path& file, std::int64_t begin, std::int64_t end) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "files/descriptor.h"
+#include "files/network_file_system.h"
 #include "files/temporary_file.h"
 #include "journal/journal_tail.h"
 #include "journal/stamp.h"
@@ -19,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr auto kFileName = "events.jsonl";
 constexpr std::int64_t kPhaseIntervalMs = 250;
+constexpr std::int64_t kSyncIntervalMs = 1000;
 
 // Replaces invalid UTF-8 in messages, so that the journal is always valid JSON.
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -54,6 +56,7 @@ Journal::Journal(const std::filesystem::path& run_directory) : lock_(run_directo
   descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw write_error(file_, errno);
   size_ = tail.complete_bytes;
+  syncs_ = is_on_network(descriptor_);
   next_seq_ = tail.last_seq + 1;
   if (::ftruncate(descriptor_, size_) != 0) {
     const int error = errno;
@@ -84,6 +87,11 @@ void Journal::append(std::string_view type, std::string_view fields_json) {
   }
   size_ += static_cast<std::int64_t>(line.size());
   ++next_seq_;
+  if (const auto now = milliseconds_since_epoch();
+      syncs_ && (now < last_sync_ || now >= last_sync_ + kSyncIntervalMs)) {
+    last_sync_ = now;
+    if (::fdatasync(descriptor_) != 0) throw write_error(file_, errno);
+  }
 }
 
 void Journal::started(const StartedEvent& event) {

@@ -86,6 +86,8 @@ class Journal {
   std::filesystem::path file_;
   int descriptor_ = -1;
   std::int64_t size_ = 0;
+  bool syncs_ = false;          // on a file system whose other clients see writes only after a sync
+  std::int64_t last_sync_ = 0;  // ms since the epoch
   std::int64_t next_seq_ = 0;
   std::vector<std::string> repairs_;
   std::string last_phase_;
