@@ -1,11 +1,12 @@
-// Trains resources/starter/tokenizer.json and tokenizer_config.json on resources/starter/tokenizer-corpus.txt: Qwen2-style byte pair
-// encoding with 512 tokens. It merges words but not boards: each cell symbol, newline and digit stays one token.
+// Trains tokenizer.json and tokenizer_config.json of the starter policies on their tokenizer-corpus.txt: Qwen2-style byte pair encoding.
+// It merges words but not boards: each cell symbol, newline and digit stays one token.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), '../resources/starter');
-const vocabularySize = 512;
+const resources = join(dirname(fileURLToPath(import.meta.url)), '../resources');
+/** Numbers of tokens. They are `vocab_size` in the folder's config.json. */
+const vocabularySizes = { starter: 512, 'starter-shop': 1418 };
 const addedTokens = [
   { content: '<|endoftext|>', special: true },
   { content: '<|im_start|>', special: true },
@@ -15,7 +16,6 @@ const addedTokens = [
   { content: '<answer>', special: false },
   { content: '</answer>', special: false },
 ];
-const mergeCount = vocabularySize - 256 - addedTokens.length;
 const qwen2Pattern =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
@@ -91,16 +91,22 @@ class Trainer {
   }
 }
 
-const corpus = readFileSync(join(folder, 'tokenizer-corpus.txt'), 'utf8');
-const merges = new Trainer(wordsOf(corpus)).train(mergeCount);
-const vocabulary = Object.fromEntries(
-  [...alphabet, ...merges.map(([left, right]) => left + right)].map((token, id) => [token, id]),
-);
-const firstAdded = 256 + mergeCount;
-if (Object.keys(vocabulary).length !== firstAdded) throw new Error('Two merges give the same token.');
+function trainTokenizer(folder, vocabularySize) {
+  const mergeCount = vocabularySize - 256 - addedTokens.length;
+  const corpus = readFileSync(join(folder, 'tokenizer-corpus.txt'), 'utf8');
+  const merges = new Trainer(wordsOf(corpus)).train(mergeCount);
+  const vocabulary = Object.fromEntries(
+    [...alphabet, ...merges.map(([left, right]) => left + right)].map((token, id) => [token, id]),
+  );
+  const firstAdded = 256 + mergeCount;
+  if (Object.keys(vocabulary).length !== firstAdded) throw new Error('Two merges give the same token.');
+  const write = (name, value) => writeFileSync(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
+  write('tokenizer.json', tokenizerJson(vocabulary, merges, firstAdded));
+  write('tokenizer_config.json', config);
+}
 
 const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false };
-const tokenizer = {
+const tokenizerJson = (vocabulary, merges, firstAdded) => ({
   version: '1.0',
   truncation: null,
   padding: null,
@@ -135,7 +141,7 @@ const tokenizer = {
     vocab: vocabulary,
     merges,
   },
-};
+});
 
 const chatTemplate = [
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}{% endfor %}",
@@ -149,6 +155,4 @@ const config = {
   chat_template: chatTemplate,
 };
 
-const write = (name, value) => writeFileSync(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
-write('tokenizer.json', tokenizer);
-write('tokenizer_config.json', config);
+for (const [name, size] of Object.entries(vocabularySizes)) trainTokenizer(join(resources, name), size);

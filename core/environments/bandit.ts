@@ -45,6 +45,7 @@ export const bandit: Environment = {
     label: 'bandit',
     type: 'bandit',
     config: standard,
+    files_sha256: '',
     share: 1,
     validate: true,
     noise: 'independent',

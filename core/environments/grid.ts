@@ -2,6 +2,7 @@ import { chatSystem, type Prompt } from './prompt.ts';
 
 /** RAGEN's limits for grid environments: 5 turns, 5 actions per turn, 10 actions per episode. */
 export const gridRules = {
+  files_sha256: '',
   share: 1,
   validate: true,
   noise: 'shared',

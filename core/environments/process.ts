@@ -47,6 +47,7 @@ export const processEnvironment: Environment = {
       start_seconds: 60,
       answer_seconds: 30,
     },
+    files_sha256: '',
     share: 1,
     validate: true,
     noise: 'shared',

@@ -74,6 +74,7 @@ export const webshop: Environment = {
     label: 'webshop',
     type: 'webshop',
     config: standard,
+    files_sha256: '',
     share: 1,
     validate: true,
     noise: 'shared',

@@ -155,7 +155,7 @@ function kindOf(config: RunConfig): string {
 }
 
 const isStarter = ({ preset, start }: RunConfig) =>
-  preset.startsWith('starter') && (basename(start.model) === 'starter' || start.run !== '');
+  preset.startsWith('starter') && (/^starter(-shop)?$/.test(basename(start.model)) || start.run !== '');
 
 const typesOf = ({ environments }: RunConfig) => environments.map(({ type }) => type).join();
 

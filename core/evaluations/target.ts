@@ -1,5 +1,6 @@
 import { asFailure, Failure } from '../contract/failure.ts';
 import { presets } from '../presets/presets.ts';
+import { withOwnDigest } from '../run-config/environment-files.ts';
 import type { PanelEnvironment } from '../run-config/panel.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
@@ -80,7 +81,7 @@ function chooseEnvironment(config: RunConfig, on: string | undefined): Environme
 /** Applies settings. Suggestions in errors use the short form of a key. */
 function withSettings(environment: EnvironmentConfig, set: Record<string, Setting>): EnvironmentConfig {
   try {
-    return applySettings(environment, fullPaths(environment, set));
+    return withOwnDigest(applySettings(environment, fullPaths(environment, set)), environment);
   } catch (error) {
     const { code, message, hint } = asFailure(error);
     throw new Failure(code, message, hint.replace('Did you mean config.', 'Did you mean '));
@@ -109,8 +110,14 @@ export function evaluationChanges(config: RunConfig, { environment, ...numbers }
   const base =
     config.environments.find(({ label }) => label === environment.label) ??
     otherEnvironments(config).find(({ type }) => type === environment.type);
-  // These have no effect in an evaluation.
-  const { config: baseConfig = {}, share: _share, validate: _validate, ...baseRules } = base ?? {};
+  // The digest follows from the files. The other two have no effect in an evaluation.
+  const {
+    config: baseConfig = {},
+    files_sha256: _digest,
+    share: _share,
+    validate: _validate,
+    ...baseRules
+  } = base ?? {};
   const { config: ownConfig, ...ownRules } = environment;
   return [
     ...differences({ ...baseRules }, Object.fromEntries(Object.entries(ownRules).filter(([key]) => key in baseRules))),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { basename, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { publishedModels } from '../presets/published.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
@@ -26,8 +26,8 @@ export function originOf(config: RunConfig, { home, starter }: { home: string; s
   const name = basename(start.model);
   if (start.weights === 'random')
     return { name: `random weights (shape of ${name})`, repository: null, license: ownLicense };
-  if (resolve(start.model) === resolve(starter) || isStarter(start.model))
-    return { name: "StarPO Studio's starter policy", repository: null, license: ownLicense };
+  if (dirname(resolve(start.model)) === dirname(resolve(starter)) || isStarter(start.model))
+    return { name: ownModel(name), repository: null, license: ownLicense };
   const published = publishedModels.find(
     (model) => model.name === name || start.model.split(sep).includes(`models--${model.repository.replace('/', '--')}`),
   );
@@ -38,8 +38,11 @@ export function originOf(config: RunConfig, { home, starter }: { home: string; s
 
 const ownLicense = { id: 'mit', title: 'MIT' };
 
-/** Returns whether a folder is the starter policy of any checkout or installation, also on another machine. */
-const isStarter = (folder: string) => /(^|[\\/])resources[\\/]starter$/.test(folder);
+const ownModel = (folderName: string) =>
+  `StarPO Studio's starter policy${folderName === 'starter-shop' ? ' for WebShop' : ''}`;
+
+/** Returns whether a folder is a starter policy of any checkout or installation, also on another machine. */
+const isStarter = (folder: string) => /(^|[\\/])resources[\\/]starter(-shop)?$/.test(folder);
 
 /** Returns the configuration of a run's oldest ancestor that still exists. */
 function ancestorOf(config: RunConfig, home: string): RunConfig {

@@ -2,6 +2,7 @@ import { Failure } from '../contract/failure.ts';
 import { bandit } from '../environments/bandit.ts';
 import { frozenLake, slipperyLake } from '../environments/frozen-lake.ts';
 import { sokoban } from '../environments/sokoban.ts';
+import { webshop } from '../environments/webshop.ts';
 import { nearest } from '../run-config/nearest.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { type Algorithm, algorithms, starpoVariants } from './algorithms.ts';
@@ -16,6 +17,8 @@ interface Task {
   summary: string;
   expects: string;
   environments: EnvironmentConfig[];
+  /** Folder in resources. Default: starter. */
+  model?: string;
   changes?: (algorithm: Algorithm) => Partial<RunConfig>;
 }
 
@@ -64,6 +67,14 @@ const tasks: Task[] = [
       { ...bandit.preset, share: 0.25 },
     ],
   },
+  {
+    name: 'webshop',
+    title: 'WebShop',
+    summary: 'Search a shop of 1,000 products, choose options and buy what an instruction asks for.',
+    expects: 'rising success',
+    environments: [webshop.preset],
+    model: 'starter-shop',
+  },
 ];
 
 function expectation({ expects }: Task, { baseline, starpo }: Algorithm): string {
@@ -77,7 +88,9 @@ const algorithmsOf = ({ environments }: Task) =>
 
 function makePreset(task: Task, algorithm: Algorithm): Preset {
   const id = `starter-${task.name}-${algorithm.suffix}`;
-  const config = { ...baseConfig, preset: id, environments: task.environments, ...task.changes?.(algorithm) };
+  const { environments, model = baseConfig.start.model } = task;
+  const start = { ...baseConfig.start, model };
+  const config = { ...baseConfig, preset: id, start, environments, ...task.changes?.(algorithm) };
   return {
     ...describe(task, algorithm, `starter-${task.name}`),
     id,
@@ -117,43 +130,73 @@ lakeTrap.config = {
   evaluation: { ...lakeTrap.config.evaluation, levels: 64 },
 };
 
-/** Creates the starter policy: supervised warm-up on all three environments, stopped early to leave room for RL. */
-const warmStart: Preset = {
-  id: 'starter-warm-start',
+const makeWarmStart = (
+  words: Pick<Preset, 'id' | 'title' | 'summary' | 'expects'>,
+  config: Partial<RunConfig>,
+): Preset => ({
+  ...words,
   alias: null,
   family: 'warm-start',
-  title: 'Warm start of the starter policy',
   algorithm: 'Supervised',
   baseline: false,
   starpo: false,
-  summary: 'Trains the starter policy on solver demonstrations.',
   method: 'Cross-entropy on solver demonstrations.',
-  expects: '25 to 55 % success on FrozenLake',
   model: null,
   deviceBytes: null,
   hidden: true,
   config: {
     ...baseConfig,
-    preset: 'starter-warm-start',
+    preset: words.id,
     task: 'warm_start',
     start: { ...baseConfig.start, weights: 'random' },
     iterations: 100,
+    optimizer: { ...baseConfig.optimizer, learning_rate: 1e-3, warmup: 50, schedule: 'linear' },
+    evaluation: { ...baseConfig.evaluation, every: 20 },
+    checkpoint: { every: 20, keep: 2 },
+    ...config,
+  },
+});
+
+/** Creates the starter policy: supervised warm-up on all three environments, stopped early to leave room for RL. */
+const warmStart = makeWarmStart(
+  {
+    id: 'starter-warm-start',
+    title: 'Warm start of the starter policy',
+    summary: 'Trains the starter policy on solver demonstrations.',
+    expects: '25 to 55 % success on FrozenLake',
+  },
+  {
     environments: [
       { ...frozenLake.preset, share: 0.55 },
       { ...sokoban.preset, share: 0.35 },
       { ...bandit.preset, share: 0.1 },
     ],
-    optimizer: { ...baseConfig.optimizer, learning_rate: 1e-3, warmup: 50, schedule: 'linear' },
-    evaluation: { ...baseConfig.evaluation, every: 20 },
-    checkpoint: { every: 20, keep: 2 },
   },
-};
+);
+
+/** Creates the starter policy of WebShop, which has a vocabulary of its own, stopped as soon as it copies words. */
+const shopWarmStart = makeWarmStart(
+  {
+    id: 'starter-webshop-warm-start',
+    title: 'Warm start of the starter policy for WebShop',
+    summary: 'Trains the starter policy for WebShop on demonstrations of different quality.',
+    expects: '10 to 25 % success on WebShop',
+  },
+  {
+    start: { ...baseConfig.start, model: 'starter-shop', weights: 'random' },
+    environments: [webshop.preset],
+    iterations: 120,
+    warm_start: { ...baseConfig.warm_start, plain: 0.3, positions: 0.15, careful: 0.55, mistakes: 0.05 },
+    optimizer: { ...baseConfig.optimizer, learning_rate: 1.5e-3, warmup: 50, schedule: 'linear' },
+  },
+);
 
 export const presets: readonly Preset[] = [
   ...tasks.flatMap((task) => algorithmsOf(task).map((algorithm) => makePreset(task, algorithm))),
   lakeTrap,
   ...publishedPresets,
   warmStart,
+  shopWarmStart,
 ];
 
 /** Finds a preset by id or alias. `own`: presets of added environments. Throws `preset_unknown`. */

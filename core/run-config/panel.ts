@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import { withoutFileNames } from './environment-files.ts';
 import type { EnvironmentConfig, RunConfig } from './run-config.ts';
 import { validateConfig } from './validate.ts';
 
 /** The levels of an evaluation. Equal panels give the same levels in the same order, with the same random outcomes. */
 export interface Panel {
   version: 1;
-  environment: Pick<PanelEnvironment, 'type' | 'config' | 'noise'>;
+  /** With a digest of its files, the configuration lacks their names, so that the same files have the same panel in every folder. */
+  environment: Pick<PanelEnvironment, 'type' | 'config' | 'noise' | 'files_sha256'>;
   /** Level i has the seed `first_seed + i`. */
   first_seed: number;
   levels: number;
@@ -20,14 +22,21 @@ export interface LabeledPanel {
 /** The parts of an environment that its levels depend on, and its label. */
 export type PanelEnvironment = Pick<EnvironmentConfig, 'label' | 'type' | 'config'> & {
   noise?: EnvironmentConfig['noise'] | undefined;
+  files_sha256?: string | undefined;
 };
 
 /** Returns the panel of an environment, with its label and hash. */
 export function panelOf(
-  { label, type, config, noise }: PanelEnvironment,
+  { label, type, config, noise, files_sha256: files }: PanelEnvironment,
   { seed, levels }: { seed: number; levels: number },
 ): LabeledPanel {
-  const panel: Panel = { version: 1, environment: { type, config, ...(noise && { noise }) }, first_seed: seed, levels };
+  const environment = {
+    type,
+    config: files ? withoutFileNames({ type, config }) : config,
+    ...(noise && { noise }),
+    ...(files && { files_sha256: files }),
+  };
+  const panel: Panel = { version: 1, environment, first_seed: seed, levels };
   return { label, hash: createHash('sha256').update(canonical(panel)).digest('hex'), panel };
 }
 

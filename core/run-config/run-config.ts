@@ -4,6 +4,7 @@ export interface EnvironmentConfig {
   label: string;
   type: string;
   config: Record<string, unknown>;
+  files_sha256: string;
   share: number;
   validate: boolean;
   noise: 'shared' | 'independent' | 'reference';

@@ -19,6 +19,8 @@ export interface Field {
   pattern?: string;
   min_length?: number;
   max_length?: number;
+  /** Names files of an environment, whose digest is `environments[].files_sha256`. */
+  names_files?: boolean;
 }
 
 /** Keys of an object: each is a field or a nested object. */

@@ -20,6 +20,7 @@ export const evaluationResult = z.looseObject({
     config: z.record(z.string(), z.unknown()),
     /** Absent in the results of other trainers. */
     noise: z.enum(['shared', 'independent', 'reference']).optional(),
+    files_sha256: z.string().optional(),
   }),
   metrics: z.record(z.string(), z.number()),
   /** For example about void episodes. */

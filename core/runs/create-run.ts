@@ -10,6 +10,7 @@ import { findPublishedModel } from '../presets/find.ts';
 import { isOwnPreset, ownPresets } from '../presets/own-presets.ts';
 import { findPreset, type Preset, presets } from '../presets/presets.ts';
 import { publishedModel } from '../presets/published.ts';
+import { withOwnDigest } from '../run-config/environment-files.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
@@ -63,16 +64,19 @@ function marksOf({ name = '', tags = [], note = '' }: NewRunMarks): NewAnnotatio
   ];
 }
 
-/** Returns the validated configuration of a new run, with absolute folders and the digest of the model's weights. Throws as {@link createRun} does. */
+/** Returns the validated configuration of a new run, with absolute folders and the digests of the model's weights and the environments' files. Throws as {@link createRun} does. */
 export async function prepareConfig(
   { home, resources, trainer }: CreateRunParts,
   { set = {}, ...source }: NewRun,
 ): Promise<RunConfig> {
   const origin = originOf(home, source);
-  const settings = validateConfig(applySettings(origin.config, set));
+  const changed = validateConfig(applySettings(origin.config, set));
+  const environments = changed.environments.map((each, i) => withOwnDigest(each, origin.config.environments[i]));
+  const settings = { ...changed, environments };
   await ignoreMissingTrainer(trainer.validate(settings));
   const config = withModels({ home, resources }, settings, origin);
-  await ignoreMissingTrainer(trainer.validate(config, { start: true }));
+  const digests = (await ignoreMissingTrainer(trainer.validate(config, { start: true })))?.filesSha256 ?? [];
+  for (const [i, environment] of config.environments.entries()) environment.files_sha256 ||= digests[i] ?? '';
   if (config.start.weights === 'load' && config.start.sha256 === '') {
     config.start.sha256 = await modelDigest(config.start.model);
   }
@@ -149,9 +153,10 @@ export function presetModelFolder({ model, config }: Preset, home: string, resou
 }
 
 /** Reports the trainer's errors before the run exists. Without a usable trainer, they are reported when the run starts. */
-async function ignoreMissingTrainer(check: Promise<unknown>): Promise<void> {
-  await check.catch((error) => {
+async function ignoreMissingTrainer<Answer>(check: Promise<Answer>): Promise<Answer | undefined> {
+  return check.catch((error) => {
     if (!trainerCodes.includes(asFailure(error).code)) throw error;
+    return undefined;
   });
 }
 

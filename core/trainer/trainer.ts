@@ -25,6 +25,7 @@ const runState = z.looseObject({ locked: z.boolean(), pid: z.number().int().null
 const validation = z.looseObject({
   warnings: z.array(z.string()),
   idle: configCheck.shape.idle.default([]),
+  files_sha256: z.array(z.string()).default([]),
 });
 const count = z.number().int();
 const modelShape = z.looseObject({
@@ -148,12 +149,16 @@ export class Trainer {
 
   /**
    * Validates a configuration. Returns warnings about unusual settings, and the settings without effect. With `start`, also checks that the run can
-   * start on this machine: device and model folder. Throws the trainer's error.
+   * start on this machine: device and model folder, and returns the digest of each environment's files. Throws the trainer's error.
    */
-  async validate(config: unknown, { start = false } = {}): Promise<Pick<ConfigCheck, 'warnings' | 'idle'>> {
+  async validate(
+    config: unknown,
+    { start = false } = {},
+  ): Promise<Pick<ConfigCheck, 'warnings' | 'idle'> & { filesSha256?: string[] }> {
     const args = ['validate', '-', '--json', ...(start ? ['--start'] : [])];
     const answer = await askTrainer(this.find(), args, JSON.stringify(config));
-    return validation.parse(answer);
+    const { files_sha256: filesSha256, ...checked } = validation.parse(answer);
+    return { ...checked, filesSha256 };
   }
 
   /** `device` replaces the one of run.json, which may be `auto`. */

@@ -23,6 +23,7 @@
 #include "engine/cpu/kernels/isa.h"
 #include "engine/cuda/choose_gpu.h"
 #include "engine/engine.h"
+#include "env/webshop/synthetic_catalogue.h"
 #include "environments.h"
 #include "golden.h"
 #include "journal/journal.h"
@@ -30,6 +31,7 @@
 #include "measure.h"
 #include "model/folder.h"
 #include "train/run/training_run.h"
+#include "webshop.h"
 #include "workload.h"
 
 namespace {
@@ -161,6 +163,15 @@ int main(int argc, char** argv) {
   environment->add_option("--episodes", episodes)->check(CLI::Range(1, 1000000));
   environment->add_option("--at-once", at_once)->check(CLI::Range(1, 4096));
   environment->add_option("--most-steps", most_steps, "per episode")->check(CLI::Range(1, 1000));
+  auto* webshop = app.add_subcommand("webshop", "Measure a catalogue of WebShop.");
+  std::string catalogue, wrapper = "ragen_v1";
+  int queries = 200, customers = 1000;
+  std::uint32_t written = 0;
+  webshop->add_option("CATALOGUE", catalogue)->required();
+  webshop->add_option("--write", written, "write a synthetic catalogue of this size to the folder CATALOGUE, and exit");
+  webshop->add_option("--wrapper", wrapper)->check(CLI::IsMember({"none", "ragen_v1", "compact"}));
+  webshop->add_option("--queries", queries)->check(CLI::Range(1, 1000000));
+  webshop->add_option("--episodes", customers)->check(CLI::Range(0, 1000000));
   CLI11_PARSE(app, argc, argv);
   try {
     if (name_bf16_kernels) return std::cout << bf16_kernels_name() << "\n", 0;
@@ -171,6 +182,8 @@ int main(int argc, char** argv) {
     if (*rehearsal) return rehearse(run_directory, iterations, response_mean);
     if (*environment)
       return std::cout << measure_environment(type, config, episodes, at_once, most_steps).dump() << std::endl, 0;
+    if (*webshop && written > 0) return SyntheticCatalogue(written, 1).write(catalogue), 0;
+    if (*webshop) return std::cout << measure_webshop(catalogue, wrapper, queries, customers).dump() << std::endl, 0;
     if (*golden) return print_differences(goldens, threads, settings);
     if (*kernels) return print_kernel_times(device, {timed_shape(timed), rows, keys}, timed);
     if (size.sequences % micro_batch != 0 || size.first_target >= size.length)

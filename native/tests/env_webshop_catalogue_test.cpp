@@ -228,10 +228,14 @@ TEST_CASE("a large catalogue gets mapped index files, which are built once per v
   CHECK(index_files().empty());
   const auto built = open();
   const auto names = index_files();
-  REQUIRE(names.size() == 2);
+  REQUIRE(names.size() == 3);
   REQUIRE(built->size() == in_memory.size());
   for (std::size_t i = 0; i < built->size(); ++i) CHECK(pack(built->product(i)) == pack(in_memory.product(i)));
   CHECK(built->search("machine wash shirt") == in_memory.search("machine wash shirt"));
+  CHECK(built->digest() == in_memory.digest());
+  CHECK(read_text(folder.path() / names[2]) == built->digest());
+  write_text(folder.path() / names[2], "truncated");
+  CHECK(open()->digest() == built->digest());
 
   const auto time = [&] { return std::filesystem::last_write_time(folder.path() / names[0]); };
   const auto built_at = time();
@@ -244,11 +248,13 @@ TEST_CASE("a large catalogue gets mapped index files, which are built once per v
   CHECK(error_code_of(open) == "index_invalid");
 
   const Catalogue human(folder.path(), true, 1);  // its index and the other one stay side by side
-  CHECK(index_files().size() == 4);
+  CHECK(index_files().size() == 6);
+  CHECK(human.digest() != built->digest());
 
   SyntheticCatalogue(61, 3).write(folder.path());  // an index older than its catalogue is not used
   CHECK(open()->size() == 61);
-  CHECK(index_files().size() == 2);
+  CHECK(open()->digest() != built->digest());
+  CHECK(index_files().size() == 3);
   CHECK(index_files() != names);
 }
 

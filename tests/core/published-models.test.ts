@@ -140,6 +140,14 @@ describe('a run of a published model', () => {
     expect(await modelOf({ 'start.model': elsewhere })).toMatchObject({ model: elsewhere });
   });
 
+  test("has the digests of its environments' files", async () => {
+    putModel(modelFolder(home, small));
+    const validate = async () => ({ ...(await fine()), filesSha256: ['c'.repeat(64)] });
+    const id = await createRun(parts(validate), { preset });
+    const [environment] = JSON.parse(readFileSync(join(home, 'runs', id, 'run.json'), 'utf8')).environments;
+    expect(environment.files_sha256).toBe('c'.repeat(64));
+  });
+
   test('is not created from a folder that the trainer rejects, but is created without a trainer', async () => {
     putModel(modelFolder(home, small));
     const rejectsWith = (code: string) => async () => {

@@ -32,6 +32,14 @@ void print_idle(const std::vector<IdleSetting>& idle) {
   }
 }
 
+// Returns the digest of each environment's files.
+std::vector<std::string> files_digests(const RunConfig& config) {
+  std::vector<std::string> digests;
+  for (const auto& environment : config.environments)
+    digests.push_back(make_environment(environment.type, environment.config)->files_digest());
+  return digests;
+}
+
 void print(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n"; }
 
 }  // namespace
@@ -49,7 +57,9 @@ int validate_command(const std::filesystem::path& run_json, bool start, bool jso
     upgrade_run_config(upgraded);
     auto idle_json = Json::array();
     for (const auto& [path, reason] : idle) idle_json.push_back({{"path", path}, {"reason", reason}});
-    print({{"valid", true}, {"warnings", warnings}, {"idle", idle_json}, {"config", upgraded}});
+    Json answer{{"valid", true}, {"warnings", warnings}, {"idle", idle_json}, {"config", upgraded}};
+    if (start) answer["files_sha256"] = files_digests(config);
+    print(answer);
   } else {
     for (const auto& warning : warnings) std::cout << "warning: " << warning << "\n";
     print_idle(idle);

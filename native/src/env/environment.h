@@ -94,6 +94,8 @@ class Environment {
   virtual bool is_single_step() const { return false; }
   // Whether the result of an action can depend on noise.
   virtual bool is_stochastic() const { return true; }
+  // Digest of the files that levels depend on. Empty: levels depend on the configuration alone.
+  virtual std::string files_digest() const { return ""; }
   // Configuration keys that have no effect given the other keys, with the reason.
   virtual std::vector<std::pair<std::string, std::string>> idle_keys() const { return {}; }
 

@@ -22,6 +22,7 @@ class SchemaPrinter final : public FieldVisitor {
   void text(std::string_view name, std::string&, const TextRule& rule) override {
     auto& field = add(name, "string");
     if (!rule.pattern.empty()) field["pattern"] = "^" + std::string(rule.pattern) + "$";
+    if (rule.names_files) field["names_files"] = true;
     if (rule.min_length > 0) field["min_length"] = rule.min_length;
     if (rule.max_length >= 0) field["max_length"] = rule.max_length;
   }

@@ -15,7 +15,8 @@ namespace starpo {
 struct TextRule {
   std::string_view pattern = "";  // regular expression for the whole string; empty: any
   int min_length = 0;
-  int max_length = -1;  // -1: none
+  int max_length = -1;       // -1: none
+  bool names_files = false;  // of an environment, whose digest is environments[].files_sha256
 };
 
 // Visits the keys of a structure. Each structure has one function describe(FieldVisitor&, Structure&), which both the

@@ -38,6 +38,7 @@ void describe(FieldVisitor& v, EnvironmentConfig& c) {
   v.text("label", c.label, {.pattern = "[a-z0-9-]{1,32}"});
   v.choice("type", c.type, environment_type_names());
   v.object("config", c.config, [&](FieldVisitor& keys) { find_environment_type(c.type)->describe_config(keys); });
+  v.text("files_sha256", c.files_sha256, {.pattern = "([0-9a-f]{64})?"});
   v.number("share", c.share, 0, 1);
   v.boolean("validate", c.validate);
   v.choice("noise", c.noise, {"shared", "independent", "reference"});

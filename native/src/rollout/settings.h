@@ -25,7 +25,8 @@ struct PromptConfig {
 struct EnvironmentConfig {
   std::string label;
   std::string type;
-  std::string config;  // JSON text, for make_environment
+  std::string config;        // JSON text, for make_environment
+  std::string files_sha256;  // Environment::files_digest when the run was created; empty: not checked
   double share = 0;
   bool validate = false;
   Noise noise = Noise::shared;

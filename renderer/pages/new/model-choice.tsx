@@ -8,6 +8,18 @@ import styles from './field-row.module.css';
 /** The choice to enter a folder as text. It isn't a valid folder name. */
 export const anotherFolder = '\u0000';
 
+/** Models included with the app, by their folder in resources. */
+const starters = new Map([
+  ['starter', { title: 'Starter model', note: 'The 1-million-parameter starter model included with the app.' }],
+  [
+    'starter-shop',
+    {
+      title: 'Starter model for WebShop',
+      note: 'The 800,000-parameter model for WebShop included with the app. It knows only the words of that shop.',
+    },
+  ],
+]);
+
 /** Maximum number of runs whose newest checkpoint is a choice. */
 const maxRuns = 20;
 
@@ -29,7 +41,7 @@ export function useModelChoices(base: string, from: NewFrom): FormField['choices
   const published = presets?.find(({ model }) => model?.name === base)?.model;
   const baseModel = {
     value: base,
-    title: published?.title ?? (base === 'starter' ? 'Starter model' : folderTitle(base, from)),
+    title: published?.title ?? starters.get(base)?.title ?? folderTitle(base, from),
   };
   const available = [...models, ...checkpoints];
   const all = available.some(({ value }) => value === base) ? available : [baseModel, ...available];
@@ -76,8 +88,8 @@ export function ModelNote({ value, base, from }: { value: SettingValue; base: Se
         {from.checkpoint === null ? 'Same start model as that run.' : `Its checkpoint at iteration ${from.checkpoint}.`}
       </p>
     );
-  if (value === 'starter')
-    return <p className={styles.note}>The 1-million-parameter starter model included with the app.</p>;
+  const starter = starters.get(String(value));
+  if (starter) return <p className={styles.note}>{starter.note}</p>;
   if (!model) return null;
   return (
     <p className={styles.note}>

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxHits = 50;
 constexpr std::size_t kProgressStep = 10'000;  // products
+constexpr std::size_t kDigestLength = 64;
 constexpr std::string_view kIndexVersion = "1";
 constexpr std::uint32_t kMaxSyntheticProducts = 2'000'000;
 constexpr std::string_view kSyntheticPrefix = "synthetic:";
@@ -69,7 +70,8 @@ std::string index_key(const CatalogueFiles& files) {
 
 bool is_index_file(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
-  return name.starts_with("starpo-") && (name.ends_with(".products") || name.ends_with(".search"));
+  return name.starts_with("starpo-") &&
+         (name.ends_with(".products") || name.ends_with(".search") || name.ends_with(".sha256"));
 }
 
 // Deletes the indexes of a folder, except for the one for the other kind of goals if it is up to date.
@@ -95,6 +97,7 @@ void Catalogue::build_in_memory(const AddProducts& add_products) {
   write_search_index(*store_, [&](std::string_view bytes) { *search += bytes; });
   index_ = std::make_unique<SearchIndex>(*search);
   owners_ = {products, search};
+  digest_ = sha256(*products);
 }
 
 Catalogue::Catalogue(const AddProducts& add_products) { build_in_memory(add_products); }
@@ -114,30 +117,38 @@ Catalogue::Catalogue(const std::filesystem::path& folder, bool human_goals, std:
   }
 
   const std::string key = index_key(files);
-  const auto products = folder / ("starpo-" + key + ".products"), search = folder / ("starpo-" + key + ".search");
+  const auto file = [&](const char* extension) { return folder / ("starpo-" + key + extension); };
+  const auto products = file(".products"), search = file(".search"), digest = file(".sha256");
   if (!std::filesystem::exists(products)) {
     delete_old_indexes(folder, human_goals);
-    TemporaryFile file(products);
-    ProductStoreWriter writer([&](std::string_view bytes) { file.write(bytes); });
+    TemporaryFile written(products);
+    ProductStoreWriter writer([&](std::string_view bytes) { written.write(bytes); });
     std::size_t done = 0;
     add_products([&](const Product& product) {
       writer.add(product);
       report_progress(progress, "products", ++done);
     });
     writer.finish();
-    file.commit();
+    written.commit();
   }
   const auto mapped_products = std::make_shared<const MappedFile>(products);
   store_ = std::make_unique<ProductStore>(mapped_products->bytes());
   if (!std::filesystem::exists(search)) {
-    TemporaryFile file(search);
-    write_search_index(*store_, [&](std::string_view bytes) { file.write(bytes); }, progress);
-    file.commit();
+    TemporaryFile written(search);
+    write_search_index(*store_, [&](std::string_view bytes) { written.write(bytes); }, progress);
+    written.commit();
   }
   const auto mapped_search = std::make_shared<const MappedFile>(search);
   index_ = std::make_unique<SearchIndex>(mapped_search->bytes());
   owners_ = {mapped_products, mapped_search};
+  digest_ = read_text_file(digest, 2 * kDigestLength).value_or("");
+  if (digest_.size() != kDigestLength) {
+    digest_ = sha256(mapped_products->bytes());
+    write_file_atomically(digest, digest_);
+  }
 }
+
+bool Catalogue::is_folder(std::string_view name) { return !name.starts_with(kSyntheticPrefix); }
 
 std::shared_ptr<const Catalogue> Catalogue::open(const std::string& name, bool human_goals) {
   static std::mutex mutex;

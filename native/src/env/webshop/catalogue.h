@@ -24,13 +24,16 @@ class Catalogue {
   // while it is in use. Errors: catalogue_missing, catalogue_ambiguous, catalogue_invalid, disk_full, file_unwritable.
   static std::shared_ptr<const Catalogue> open(const std::string& name, bool human_goals);
 
+  // Returns whether a name for open() is that of a folder.
+  static bool is_folder(std::string_view name);
+
   // Builds a catalogue in memory.
   explicit Catalogue(const std::vector<Product>& products);
 
   // Reads a folder. A catalogue whose products have more than `largest_in_memory` bytes gets an index in the folder,
   // two mapped files that are built once: starpo-KEY.products and starpo-KEY.search. KEY depends on the catalogue's
-  // files, so that another version of them gets another index, and those of older versions are deleted. `progress` is
-  // called while the index is built.
+  // files, so that another version of them gets another index, and those of older versions are deleted. A third file,
+  // starpo-KEY.sha256, is the digest of the first. `progress` is called while the index is built.
   Catalogue(const std::filesystem::path& folder, bool human_goals, std::uintmax_t largest_in_memory = kLargestInMemory,
             const Progress& progress = {});
 
@@ -40,6 +43,10 @@ class Catalogue {
   // Returns products, best first, for a search as WebShop interprets it: at most 50 of a text search, or all products
   // of an exact query (`<q> text`) or category (`<c> word`).
   std::vector<std::uint32_t> search(std::string_view keywords) const;
+
+  // Digest of everything that was read about the products. Different catalogues have different digests; the same
+  // products have different ones for synthetic and human goals.
+  const std::string& digest() const { return digest_; }
 
   std::size_t products_with_nouns() const { return store_->products_with_nouns(); }  // listed in a file
 
@@ -58,6 +65,7 @@ class Catalogue {
   std::vector<std::shared_ptr<const void>> owners_;  // of the bytes that store and index read
   std::unique_ptr<const ProductStore> store_;
   std::unique_ptr<const SearchIndex> index_;
+  std::string digest_;
 };
 
 }  // namespace starpo

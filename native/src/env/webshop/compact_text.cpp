@@ -1,5 +1,6 @@
 #include "env/webshop/compact_text.h"
 
+#include "env/webshop/action.h"
 #include "env/webshop/unicode_text.h"
 
 namespace starpo {
@@ -11,7 +12,7 @@ std::string results_text(const Shop& shop) {
   std::vector<std::string> lines;
   for (const std::uint32_t number : compact_products(shop)) {
     const Product product = shop.goals().catalogue().product(number);
-    lines.push_back(python_lower(product.asin) + " " + product.price_tag() + " " + python_lower(product.title));
+    lines.push_back(std::to_string(lines.size() + 1) + " " + product.price_tag() + " " + python_lower(product.title));
   }
   return lines.empty() ? "no products" : join(lines, "\n");
 }
@@ -30,6 +31,17 @@ std::vector<std::uint32_t> compact_products(const Shop& shop) {
   auto products = shop.products_of_page();
   if (products.size() > kCompactProducts) products.resize(kCompactProducts);
   return products;
+}
+
+std::string full_action(const Shop& shop, std::string_view action) {
+  const auto parsed = parse_shop_action(action);
+  if (shop.page() == ShopPage::results && parsed && parsed->name == "click") {
+    const auto products = compact_products(shop);
+    for (std::size_t i = 0; i < products.size(); ++i)
+      if (parsed->argument == std::to_string(i + 1))
+        return "click[" + shop.goals().catalogue().product(products[i]).asin + "]";
+  }
+  return std::string(action);
 }
 
 std::string compact_text(const Shop& shop) {

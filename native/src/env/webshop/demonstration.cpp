@@ -34,17 +34,14 @@ Demonstration search(const Shop& shop, const DemonstrationRequest& request) {
 Demonstration open_product(const Shop& shop, const DemonstrationRequest& request) {
   const auto products = compact_products(shop);
   if (products.empty()) return click("find it again", "back to search");
-  const auto asin = [&](std::size_t place) {
-    return python_lower(shop.goals().catalogue().product(products[place]).asin);
-  };
-  if (request.mistake)
-    return click("open it", asin(static_cast<std::size_t>(request.draws.below(static_cast<int>(products.size())))));
-  if (request.style == DemonstrationStyle::plain) return click("open it", asin(0));
+  const auto number = [](std::ptrdiff_t place) { return std::to_string(place + 1); };
+  if (request.mistake) return click("open it", number(request.draws.below(static_cast<int>(products.size()))));
+  if (request.style == DemonstrationStyle::plain) return click("open it", number(0));
   const auto affordable = std::ranges::find_if(
-      products, [&](std::uint32_t number) { return shop.goals().price(number) <= shop.goal().price_cap; });
+      products, [&](std::uint32_t product) { return shop.goals().price(product) <= shop.goal().price_cap; });
   const bool found = affordable != products.end();
   return click("the price is " + std::string(found ? "low" : "high"),
-               asin(found ? static_cast<std::size_t>(affordable - products.begin()) : 0));
+               number(found ? affordable - products.begin() : 0));
 }
 
 // Returns the requested values that the product has and that aren't chosen yet.

@@ -96,7 +96,7 @@ std::shared_ptr<const GoalList> open_goals(const WebShopConfig& config) {
 }  // namespace
 
 void describe(FieldVisitor& visitor, WebShopConfig& config) {
-  visitor.text("catalogue", config.catalogue, {.min_length = 1});
+  visitor.text("catalogue", config.catalogue, {.min_length = 1, .names_files = true});
   visitor.choice("observation_mode", config.observation_mode, {"text", "text_rich"});
   visitor.boolean("human_goals", config.human_goals);
   visitor.boolean("show_attrs", config.show_attrs);
@@ -153,7 +153,8 @@ StepResult WebShop::step(std::string_view action) {
   const bool wrapped = imitates_ragen();
   const bool valid_in_ragen = wrapped && is_valid_in_ragen(action);
   const std::string before = page_text();
-  const ShopStep step = shop_.step(action);
+  const bool compact = config_.wrapper == WebShopConfig::Wrapper::compact;
+  const ShopStep step = shop_.step(compact ? full_action(shop_, action) : std::string(action));
   heading_only_ = false;
   purchased_ = step.purchase.has_value();
   if (purchased_) purchase_ = *step.purchase;
@@ -247,6 +248,10 @@ std::vector<std::pair<std::string, std::string>> WebShop::idle_keys() const {
   if (config_.wrapper == WebShopConfig::Wrapper::compact)
     idle.emplace_back("observation_mode", "wrapper is compact, which has its own observation");
   return idle;
+}
+
+std::string WebShop::files_digest() const {
+  return Catalogue::is_folder(config_.catalogue) ? shop_.goals().catalogue().digest() : "";
 }
 
 std::optional<std::string> WebShop::board() const {

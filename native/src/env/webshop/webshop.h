@@ -58,6 +58,7 @@ class WebShop final : public Environment {
   std::optional<std::vector<Claim>> check_claims(std::string_view reasoning,
                                                  std::span<const std::string> actions) const override;
   std::string info_json(bool at_start) const override;
+  std::string files_digest() const override;  // of a folder
   std::vector<std::pair<std::string, std::string>> idle_keys() const override;
 
  private:

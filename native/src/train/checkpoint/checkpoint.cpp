@@ -133,9 +133,9 @@ std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, std::
 }
 
 bool is_unrelated_to_checkpoint(std::string_view code) {
-  constexpr std::array<std::string_view, 7> codes{"config_invalid",    "precision_unsupported", "device_unavailable",
-                                                  "model_unsupported", "out_of_memory",         "gpu_out_of_memory",
-                                                  "gpu_failed"};
+  constexpr std::array<std::string_view, 8> codes{"config_invalid",     "environment_changed", "precision_unsupported",
+                                                  "device_unavailable", "model_unsupported",   "out_of_memory",
+                                                  "gpu_out_of_memory",  "gpu_failed"};
   return std::ranges::find(codes, code) != codes.end();
 }
 

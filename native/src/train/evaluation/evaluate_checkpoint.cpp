@@ -173,6 +173,8 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
   const auto voids = take_void(episodes);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
+  Json played = Json::parse(plan.environment_json);
+  played["files_sha256"] = player->playground.prototypes.front()->files_digest();
   Json result{{"version", 1},
               {"name", plan.name},
               {"time", milliseconds_since_epoch()},
@@ -183,7 +185,7 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
               {"levels", levels},
               {"seed", config.levels.validation_seed},
               {"temperature", config.evaluation.temperature},
-              {"environment", Json::parse(plan.environment_json)},
+              {"environment", played},
               {"metrics", evaluation_metrics(episodes, environment.label)}};
   if (!warnings.empty()) result["warnings"] = warnings;
   return write_evaluation_files(
