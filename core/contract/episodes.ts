@@ -58,6 +58,8 @@ export type Frame = z.infer<typeof frame>;
 
 const replayTurn = z.object({
   state: z.string(),
+  /** Tokens of the state that the model didn't read. */
+  omittedTokens: z.number().int(),
   response: z.string(),
   think: z.string().nullable(),
   answer: z.string().nullable(),

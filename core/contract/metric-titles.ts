@@ -30,6 +30,7 @@ export const metricTitles: Readonly<Record<string, string>> = {
   'rollout/response_tokens': 'Response length',
   'rollout/think_tokens': 'Reasoning length',
   'rollout/truncated_rate': 'Truncated responses',
+  'rollout/state_truncated_rate': 'Truncated states',
   'rollout/distinct_first_thoughts': 'Distinct first reasoning',
   'rollout/empty_think_rate': 'Empty reasoning',
   'rollout/template_share': 'Most common reasoning',

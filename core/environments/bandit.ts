@@ -49,6 +49,7 @@ export const bandit: Environment = {
     share: 1,
     validate: true,
     noise: 'independent',
+    max_state_tokens: 0,
     max_turns: 1,
     max_actions_per_turn: 1,
     max_actions: 1,

@@ -6,6 +6,7 @@ export const gridRules = {
   share: 1,
   validate: true,
   noise: 'shared',
+  max_state_tokens: 0,
   max_turns: 5,
   max_actions_per_turn: 5,
   max_actions: 10,

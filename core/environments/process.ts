@@ -51,6 +51,7 @@ export const processEnvironment: Environment = {
     share: 1,
     validate: true,
     noise: 'shared',
+    max_state_tokens: 0,
     max_turns: 5,
     max_actions_per_turn: 1,
     max_actions: 5,

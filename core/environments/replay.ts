@@ -28,6 +28,7 @@ function toTurn(step: EpisodeStep): ReplayTurn {
   const logprobs = float32Array(step.tokens.logprobs);
   return {
     state: step.state,
+    omittedTokens: step.omitted_tokens,
     response: step.response,
     think: step.think,
     answer: step.answer,

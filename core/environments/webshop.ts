@@ -78,6 +78,7 @@ export const webshop: Environment = {
     share: 1,
     validate: true,
     noise: 'shared',
+    max_state_tokens: 0,
     max_turns: 9,
     max_actions_per_turn: 1,
     max_actions: 9,
@@ -88,6 +89,7 @@ export const webshop: Environment = {
     ...(wrapper === 'compact' ? ['observation_mode'] : []),
   ],
   chatPrompt: shopChatPrompt,
+  pace: { play: 9.4e-3, learn: 1.7e-2 },
   rewardRange: () => 1,
   frames: actionFrames,
 };

@@ -312,6 +312,7 @@ export const hiddenPaths: readonly string[] = [
   'environments[].label',
   'environments[].type',
   'environments[].config',
+  'environments[].files_sha256',
   'warm_start.steps_per_iteration',
   'warm_start.batch',
   'warm_start.plain',

@@ -8,6 +8,7 @@ export interface EnvironmentConfig {
   share: number;
   validate: boolean;
   noise: 'shared' | 'independent' | 'reference';
+  max_state_tokens: number;
   max_turns: number;
   max_actions_per_turn: number;
   max_actions: number;

@@ -45,6 +45,8 @@ export const episodeTurn = z.object({
   penalty: z.number(),
   /** Weighted reward terms by name; their sum is the turn's part of the score. Absent in older files. */
   terms: z.record(z.string(), z.number()).optional(),
+  /** Tokens of the state that the model didn't read (`max_state_tokens`). */
+  omitted_tokens: z.number().int().default(0),
   /** Absent in older files, without reasoning, and for environments without rules. */
   claims: claims.optional(),
   executed: z.array(executed),

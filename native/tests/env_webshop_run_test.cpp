@@ -10,31 +10,32 @@ using namespace starpo::test;
 using nlohmann::json;
 
 TEST_CASE_FIXTURE(TinyRun, "a run refuses files of an environment that have changed since it was created") {
-  TemporaryFolder catalogue;
-  SyntheticCatalogue(20, 3).write(catalogue.path());
-  RunConfig run = small_run_config();
-  EnvironmentConfig& environment = run.environments.front();
-  environment.type = "webshop";
-  environment.config = json{{"catalogue", catalogue.path().string()},
-                            {"observation_mode", "text"},
-                            {"human_goals", false},
-                            {"show_attrs", false},
-                            {"price_seed", 0},
-                            {"wrapper", "none"},
-                            {"split", "train"}}
-                           .dump();
-  run.environments.resize(1);
-  const auto digest = [&] { return Playground(run, model.path()).prototypes.front()->files_digest(); };
-  environment.files_sha256 = digest();
-  CHECK(environment.files_sha256.size() == 64);
-  CHECK(digest() == environment.files_sha256);
-  SyntheticCatalogue(20, 4).write(catalogue.path());
-  CHECK(error_code_of(digest) == "environment_changed");
-  environment.files_sha256.clear();  // not checked
-  CHECK(digest().size() == 64);
-  environment.type = "frozen-lake";
-  environment.config = small_run_config().environments.front().config;
-  CHECK(digest().empty());
+  const auto digest_of = [&](const std::string& type, const std::string& environment_config,
+                             const std::string& expected) {
+    RunConfig run = small_run_config();
+    run.environments.resize(1);
+    run.environments.front().type = type;
+    run.environments.front().config = environment_config;
+    run.environments.front().files_sha256 = expected;
+    return Playground(run, model.path()).prototypes.front()->files_digest();
+  };
+  const auto shop = [&](const std::string& catalogue, const std::string& expected) {
+    const json keys{
+        {"catalogue", catalogue}, {"observation_mode", "text"}, {"human_goals", false}, {"show_attrs", false},
+        {"price_seed", 0},        {"wrapper", "none"},          {"split", "train"}};
+    return digest_of("webshop", keys.dump(), expected);
+  };
+  TemporaryFolder folder, copy, changed;
+  SyntheticCatalogue(20, 3).write(folder.path());
+  SyntheticCatalogue(20, 3).write(copy.path());
+  SyntheticCatalogue(20, 4).write(changed.path());
+  const std::string digest = shop(folder.path().string(), "");
+  CHECK(digest.size() == 64);
+  CHECK(shop(copy.path().string(), digest) == digest);
+  CHECK(error_code_of([&] { shop(changed.path().string(), digest); }) == "environment_changed");
+  CHECK(shop(changed.path().string(), "") != digest);
+  CHECK(shop("synthetic:20:3", "").empty());  // the name determines the products
+  CHECK(digest_of("frozen-lake", small_run_config().environments.front().config, "").empty());
 }
 
 TEST_CASE_FIXTURE(TinyRun, "a run on WebShop resumes identically, with the same episodes") {

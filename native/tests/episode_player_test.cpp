@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "rollout/episode_json.h"
 #include "rollout/reward_terms.h"
+#include "rollout/state_limit.h"
 #include "tiny_policy.h"
+#include "tokenizer/utf8.h"
 #include "train/metrics/reasoning_metrics.h"
 #include "train/metrics/rollout_metrics.h"
 
@@ -105,6 +107,47 @@ TEST_CASE("without named actions, the whole answer is one action, with the envir
   CHECK(line.at("reward_terms") == nlohmann::json{{"words", 2}, {"length", -0.25}});
   CHECK(line.at("steps")[0].at("executed")[0].at("polite") == true);
   CHECK(line.at("steps")[0].at("executed")[0].at("slipped") == false);
+}
+
+TEST_CASE("a state above max_state_tokens is read without its middle, and what was omitted is counted") {
+  RunConfig config = player_config();
+  config.environments[0].prompt.first = "<{state}>";
+  const auto play = [&](int limit) {
+    config.environments[0].max_state_tokens = limit;
+    const PlayerFixture fixture(config);
+    auto player = fixture.player(0);
+    const std::string read = fixture.state->playground.tokenizer.decode(player.prompt());
+    fixture.respond(player, "</think><answer>Left</answer>");
+    const std::vector<Episode> episodes{player.take()};
+    const auto line = nlohmann::json::parse(episode_json(episodes[0], {"id", 1, "train", true, {}, {}},
+                                                         config.environments[0], fixture.state->playground.tokenizer));
+    CHECK(line.at("steps")[0].at("state") == "__GP\nOO__\n_OO_\nO___");  // files keep the whole state
+    const Metrics metrics = rollout_metrics(episodes, true);
+    const auto rate = metrics.find("rollout/state_truncated_rate");
+    return std::tuple(read.substr(read.find('<', read.find("user")), 40),
+                      line.at("steps")[0].value("omitted_tokens", 0), rate == metrics.end() ? -1.0 : rate->second);
+  };
+  const auto [whole, none, no_rate] = play(0);
+  CHECK(whole.starts_with("<__GP\nOO__\n_OO_\nO___>"));
+  CHECK(none == 0);
+  CHECK(no_rate == -1);
+  CHECK(std::get<2>(play(100)) == 0);
+  const auto [half, omitted, rate] = play(5);
+  CHECK(half.starts_with("<__G\n...\n__>"));
+  CHECK(omitted == 14);
+  CHECK(rate == 1);
+}
+
+TEST_CASE("limit_state never cuts a character") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path());
+  const Tokenizer tokenizer = Tokenizer::load(folder.path());
+  const std::string state = "€€€€ 👍👍👍";
+  for (int limit = 1; limit < 40; ++limit) {
+    const ShownState shown = limit_state(tokenizer, state, limit);
+    CHECK(valid_utf8_length(shown.text) == shown.text.size());
+    CHECK((shown.omitted_tokens == 0) == (shown.text == state));
+  }
 }
 
 TEST_CASE("reward terms, including penalties, add up to the score of an episode") {

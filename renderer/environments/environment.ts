@@ -94,6 +94,8 @@ export interface EnvironmentView {
   /** Meanings of the letters of its text grid. */
   letters?: Readonly<Record<string, string>>;
   Board: ComponentType<BoardProps>;
+  /** Whether its board has controls for every action that a page offers, so that typing an action is rarely needed. */
+  boardActs?: boolean;
   painter: Painter;
   /** Text alternative of the board. */
   describe: (replay: Replay, index: number) => string;

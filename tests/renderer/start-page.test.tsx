@@ -54,6 +54,7 @@ test('the algorithm applies to every preset and is explained', async () => {
     'Sokoban',
     'Bandit',
     'FrozenLake and Bandit',
+    'WebShop',
   ]);
   const radios = page.all<HTMLInputElement>('input[type="radio"]');
   const chosen = () => radios.filter(({ checked }) => checked).map(({ labels }) => labels![0]!.textContent);

@@ -28,6 +28,7 @@ inline constexpr std::string_view kRolloutActionEffectiveRate = "rollout/action_
 inline constexpr std::string_view kRolloutResponseTokens = "rollout/response_tokens";
 inline constexpr std::string_view kRolloutThinkTokens = "rollout/think_tokens";
 inline constexpr std::string_view kRolloutTruncatedRate = "rollout/truncated_rate";
+inline constexpr std::string_view kRolloutStateTruncatedRate = "rollout/state_truncated_rate";
 inline constexpr std::string_view kRolloutEntropy = "rollout/entropy";
 inline constexpr std::string_view kRolloutDistinctFirstThoughts = "rollout/distinct_first_thoughts";
 inline constexpr std::string_view kRolloutEmptyThinkRate = "rollout/empty_think_rate";
@@ -168,6 +169,9 @@ inline constexpr std::array kIterationMetrics{
     Description{kRolloutResponseTokens, "tokens", "sampled tokens per episode"},
     Description{kRolloutThinkTokens, "tokens", "tokens sampled before `</think>`, per turn; absent without reasoning"},
     Description{kRolloutTruncatedRate, "share", "turns truncated by the token limit"},
+    Description{kRolloutStateTruncatedRate, "share",
+                "turns whose state exceeded `max_state_tokens`, so that the model read only its first and last tokens; "
+                "absent without a limit"},
     Description{kRolloutEntropy, "nats", "mean over sampled tokens, from logits / temperature"},
     Description{kRolloutDistinctFirstThoughts, "share",
                 "distinct first-turn reasoning texts (the whole response where it is invalid) divided by group size, "

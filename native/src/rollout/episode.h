@@ -35,9 +35,11 @@ struct Turn {
   std::optional<std::string> think, answer;
   std::vector<std::string> actions;
   bool format_valid = false;
-  bool action_valid = false;  // no action dropped or missing
-  bool truncated = false;     // truncated by the token limit
-  double reward = 0;          // of the environment
+  bool action_valid = false;   // no action dropped or missing
+  bool truncated = false;      // truncated by the token limit
+  bool state_limited = false;  // max_state_tokens is set
+  int omitted_tokens = 0;      // of the state, which exceeded it
+  double reward = 0;           // of the environment
   bool reward_is_integer = true;
   double penalty = 0;
   std::vector<RewardTerm> terms = {};  // weighted; see rollout/reward_terms.h

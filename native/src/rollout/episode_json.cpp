@@ -94,6 +94,7 @@ nlohmann::json turn_json(const Turn& turn) {
             {"terms", terms_json(turn.terms)},
             {"executed", std::move(executed)}};
   if (turn.anchor) line["anchor"] = *turn.anchor;
+  if (turn.omitted_tokens > 0) line["omitted_tokens"] = turn.omitted_tokens;
   if (turn.claims) line["claims"] = claims_json(*turn.claims, *turn.think);
   return line;
 }

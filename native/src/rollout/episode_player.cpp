@@ -10,6 +10,7 @@
 #include "env/reference/python_number.h"
 #include "rollout/response_parser.h"
 #include "rollout/reward_terms.h"
+#include "rollout/state_limit.h"
 
 namespace starpo {
 namespace {
@@ -68,12 +69,14 @@ void EpisodePlayer::open() {
                 "raise rollout.context or lower rollout.max_response_tokens");
 }
 
-std::string EpisodePlayer::user_message(const std::string& text, const std::string& path) const {
+std::string EpisodePlayer::user_message(const std::string& text, const std::string& path) {
+  ShownState state = limit_state(rules_.tokenizer, environment_->observation(), rules_.environment.max_state_tokens);
+  omitted_tokens_ = state.omitted_tokens;
   std::string names;
   for (const auto& name : environment_->actions()) names += (names.empty() ? "" : ", ") + name;
   const Turn* last = episode_.turns.empty() ? nullptr : &episode_.turns.back();
   std::map<std::string, std::string> values{
-      {"state", environment_->observation()},
+      {"state", std::move(state.text)},
       {"reward", last ? format_python_number(last->reward, last->reward_is_integer) : "0"},
       {"turn", std::to_string(episode_.turns.size() + 1)},
       {"actions_left", std::to_string(rules_.environment.max_actions - executed_)},
@@ -94,6 +97,8 @@ void EpisodePlayer::begin_turn(std::vector<std::int32_t> context_ids) {
   Turn turn;
   turn.state = environment_->observation();
   turn.anchor = environment_->anchor();
+  turn.state_limited = rules_.environment.max_state_tokens > 0;
+  turn.omitted_tokens = omitted_tokens_;
   turn.context_ids = std::move(context_ids);
   episode_.turns.push_back(std::move(turn));
 }

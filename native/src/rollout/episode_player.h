@@ -72,7 +72,7 @@ class EpisodePlayer {
   void score_turn(bool solves);
   void score_claims();
   std::optional<EndReason> end_reason() const;
-  std::string user_message(const std::string& text, const std::string& path) const;
+  std::string user_message(const std::string& text, const std::string& path);
 
   EpisodeRules rules_;
   std::unique_ptr<Environment> environment_;
@@ -85,6 +85,7 @@ class EpisodePlayer {
   int executed_ = 0;
   int length_ = 0;
   int response_limit_ = 0;
+  int omitted_tokens_ = 0;  // of the state in the last message
   bool environment_done_ = false;
   bool finished_ = false;
 };

@@ -42,6 +42,7 @@ void describe(FieldVisitor& v, EnvironmentConfig& c) {
   v.number("share", c.share, 0, 1);
   v.boolean("validate", c.validate);
   v.choice("noise", c.noise, {"shared", "independent", "reference"});
+  v.integer("max_state_tokens", c.max_state_tokens, 0, 1048576);
   v.integer("max_turns", c.max_turns, 1, 100);
   v.integer("max_actions_per_turn", c.max_actions_per_turn, 1, 100);
   v.integer("max_actions", c.max_actions, 1, 1000);

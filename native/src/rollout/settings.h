@@ -30,6 +30,7 @@ struct EnvironmentConfig {
   double share = 0;
   bool validate = false;
   Noise noise = Noise::shared;
+  int max_state_tokens = 0;  // per turn; 0: no limit
   int max_turns = 0;
   int max_actions_per_turn = 0;
   int max_actions = 0;

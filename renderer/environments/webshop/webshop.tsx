@@ -14,6 +14,7 @@ export const webshop: EnvironmentView = {
   tagline: 'Search a shop and buy the product that an instruction asks for.',
   outcome,
   Board,
+  boardActs: true,
   painter: shopPainter,
   describe: ({ frames }, index) => {
     const board = frames[index]?.board ?? '';

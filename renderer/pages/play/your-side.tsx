@@ -2,6 +2,7 @@ import type { Game } from '../../../core/contract/contract.ts';
 import { isDirectional } from '../../components/action-keys.ts';
 import { ActionField, ActionPad } from '../../components/action-pad.tsx';
 import { Button } from '../../components/basics.tsx';
+import { environmentOf } from '../../environments/registry.ts';
 import styles from './side.module.css';
 import { SideBoard } from './side-board.tsx';
 
@@ -37,6 +38,11 @@ export function YourSide({ game, onAction, onRestart, onNext }: YourSideProps) {
       </div>
       {game.actions.length > 0 ? (
         <ActionPad actions={game.actions} disabled={over} onAction={onAction} />
+      ) : environmentOf(game.type).boardActs ? (
+        <details className={styles.typed}>
+          <summary className="faint">Type an action</summary>
+          <ActionField disabled={over} onAction={onAction} />
+        </details>
       ) : (
         <ActionField disabled={over} onAction={onAction} />
       )}

@@ -112,7 +112,7 @@ function Turn({
         ))}
       </header>
       {state.trim() !== '' && (
-        <Block name="State" kind="state" note={index === 0 ? lettersIn(state, environmentOf(replay.type).letters) : ''}>
+        <Block name="State" kind="state" note={stateNote(turn, index, replay)}>
           {state}
         </Block>
       )}
@@ -164,6 +164,16 @@ function Block({ name, kind, note, children }: BlockProps) {
       {note && <div className="faint small">{note}</div>}
     </div>
   );
+}
+
+/** Explains a state: letters of its grid, and what the model didn't read of it. */
+function stateNote({ state, omittedTokens }: ReplayTurn, index: number, replay: Replay): string {
+  const letters = index === 0 ? lettersIn(state, environmentOf(replay.type).letters) : '';
+  const omitted =
+    omittedTokens > 0
+      ? `The model did not read ${omittedTokens} tokens in the middle, because of max_state_tokens.`
+      : '';
+  return [letters, omitted].filter(Boolean).join(' ');
 }
 
 /** Shows the actions of the answer. Actions that were not executed are struck through. */

@@ -15,12 +15,13 @@ namespace starpo {
 namespace {
 
 void add_turn_metrics(std::span<const Episode> episodes, bool think, Metrics& metrics) {
-  Average format_valid, action_valid, effective, think_tokens, truncated, entropy, empty_think;
+  Average format_valid, action_valid, effective, think_tokens, truncated, state_truncated, entropy, empty_think;
   for (const Episode& episode : episodes) {
     for (const Turn& turn : episode.turns) {
       format_valid.add(turn.format_valid);
       action_valid.add(turn.action_valid);
       truncated.add(turn.truncated);
+      if (turn.state_limited) state_truncated.add(turn.omitted_tokens > 0);
       if (think) think_tokens.add(turn.think_tokens);
       if (think && turn.format_valid) empty_think.add(turn.think->empty());
       for (const ExecutedAction& action : turn.executed) effective.add(action.effective);
@@ -32,6 +33,7 @@ void add_turn_metrics(std::span<const Episode> episodes, bool think, Metrics& me
   set_average(metrics, metric::kRolloutActionEffectiveRate, effective);
   set_average(metrics, metric::kRolloutThinkTokens, think_tokens);
   set_average(metrics, metric::kRolloutTruncatedRate, truncated);
+  set_average(metrics, metric::kRolloutStateTruncatedRate, state_truncated);
   set_average(metrics, metric::kRolloutEntropy, entropy);
   set_average(metrics, metric::kRolloutEmptyThinkRate, empty_think);
 }
