@@ -275,10 +275,11 @@ TEST_CASE("the board of WebShop is its page with the parts of a purchase's rewar
 }
 
 TEST_CASE("demonstrations search, choose options and buy, with habits of different quality") {
-  const auto play = [](DemonstrationStyle style, bool mistake) {
+  const auto play = [](DemonstrationStyle style, bool mistake,
+                       WebShopConfig::Wrapper wrapper = WebShopConfig::Wrapper::compact) {
     double sum = 0;
     constexpr int episodes = 40;
-    WebShop shop(webshop_config(WebShopConfig::Wrapper::compact));
+    WebShop shop(webshop_config(wrapper));
     for (int episode = 0; episode < episodes; ++episode) {
       DemonstrationDraws draws(7, static_cast<std::uint64_t>(episode));
       shop.reset(static_cast<std::uint64_t>(episode), nullptr);
@@ -297,6 +298,7 @@ TEST_CASE("demonstrations search, choose options and buy, with habits of differe
   };
   const double careful = play(DemonstrationStyle::careful, false), plain = play(DemonstrationStyle::plain, false);
   CHECK(careful > 0.95);
+  CHECK(play(DemonstrationStyle::careful, false, WebShopConfig::Wrapper::ragen_v1) == careful);
   CHECK(plain > 0.4);
   CHECK(plain < 0.7);
   CHECK(play(DemonstrationStyle::positions, false) > plain);

@@ -39,7 +39,7 @@ std::string full_action(const Shop& shop, std::string_view action) {
     const auto products = compact_products(shop);
     for (std::size_t i = 0; i < products.size(); ++i)
       if (parsed->argument == std::to_string(i + 1))
-        return "click[" + shop.goals().catalogue().product(products[i]).asin + "]";
+        return "click[" + python_lower(shop.goals().catalogue().product(products[i]).asin) + "]";
   }
   return std::string(action);
 }

@@ -260,7 +260,10 @@ std::optional<std::string> WebShop::board() const {
 }
 
 std::optional<Demonstration> WebShop::demonstrate(const DemonstrationRequest& request) const {
-  return demonstrate_shopping(shop_, request);
+  Demonstration demonstration = demonstrate_shopping(shop_, request);
+  if (config_.wrapper != WebShopConfig::Wrapper::compact)  // only this one accepts numbers of products
+    for (std::string& action : demonstration.actions) action = full_action(shop_, action);
+  return demonstration;
 }
 
 std::optional<std::vector<Claim>> WebShop::check_claims(std::string_view reasoning,
