@@ -16,7 +16,7 @@ export function slurmScript(job: Job, target: SlurmTarget, trainer: string): str
   const command = [target.prefix, quoted(target.trainer ?? trainer), 'train "$run" --device', device];
   return `${['#!/bin/bash', ...options.map((option) => `#SBATCH ${option}`), ...target.setup].join('\n')}
 ${'run' in job ? `run=${quoted(job.folder)}` : `run=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" ${quoted(job.list)})`}
-${body.replace('COMMAND', command.filter(Boolean).join(' '))}`;
+${body.replace('COMMAND', () => command.filter(Boolean).join(' '))}`;
 }
 
 function jobOptions(job: Job, { grace }: SlurmTarget): string[] {

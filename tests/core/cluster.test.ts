@@ -113,7 +113,7 @@ test('the script of a sweep is an array; set-up lines and a container come befor
     ...target,
     gpus: 0,
     setup: ['module load gcc'],
-    prefix: 'apptainer exec image.sif',
+    prefix: 'apptainer exec --bind $$,$& image.sif',
     extra: ['--exclusive'],
   };
   const job = {
@@ -128,7 +128,7 @@ test('the script of a sweep is an array; set-up lines and a container come befor
   expect(script).toContain('#SBATCH --output="/data/jobs/clip/slurm-%A_%a.log"\n');
   expect(script).not.toMatch(/singleton|gpus-per-node/);
   expect(script).toMatch(/#SBATCH --exclusive\nmodule load gcc\nrun=\$\(sed -n .* '\/data\/jobs\/clip\/runs.txt'\)/);
-  expect(script).toContain(`\napptainer exec image.sif '/trainer' train "$run" --device cpu >>`);
+  expect(script).toContain(`\napptainer exec --bind $$,$& image.sif '/trainer' train "$run" --device cpu >>`);
 });
 
 test.each<[object, string]>([
