@@ -159,16 +159,19 @@ function upToDate(example, upgrades, fields) {
   for (const { to, changes } of upgrades) {
     // Also the newest: it gains options until it is released.
     if (example.version < to - 1 || example.version > to) continue;
-    for (const { path, set } of changes) {
-      const names = path.split('.');
-      const holder = names.slice(0, -1).reduce((object, name) => object[name], example);
-      holder[names.at(-1)] ??= set;
-    }
+    for (const { path, set } of changes) setMissing(example, path.split('.'), set);
     example.version = to;
   }
   const sections = [...new Set(fields.map(({ path }) => path.split(/[.[]/)[0]))];
   const lines = sections.map((name) => `  ${JSON.stringify(name)}: ${shown(example[name])}`);
   return `{\n${lines.join(',\n')}\n}\n`;
+}
+
+/** Sets a key that is missing; `environments[]` means each environment. */
+function setMissing(object, [name, ...rest], value) {
+  if (name.endsWith('[]')) for (const element of object[name.slice(0, -2)]) setMissing(element, rest, value);
+  else if (rest.length > 0) setMissing(object[name], rest, value);
+  else object[name] ??= value;
 }
 
 /** Formats a value, with short objects on one line. */
