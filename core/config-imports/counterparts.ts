@@ -1,15 +1,15 @@
 import description from './counterparts.json' with { type: 'json' };
 
 /**
- * Settings of other trainers and what they are here: the tables in docs/algorithms.md. Imports give their reasons for settings without a
- * counterpart, and a test compares them with the importers. verl's settings are shared by RAGEN and verl-agent.
+ * Settings of other trainers and their counterparts: the source of the tables in docs/algorithms.md and of the reasons that imports give for settings
+ * without a counterpart. A test compares them with the importers. RAGEN and verl-agent also have verl's settings.
  */
 export type Trainer = 'ragen' | 'verl' | 'verl-agent' | 'trl';
 
-/** A setting, or all with a prefix that ends with `.` or `_`. */
+/** A setting, or all settings with a prefix that ends with `.` or `_`. */
 export interface Counterpart {
   setting: string;
-  /** Our settings. */
+  /** Paths in run.json. */
   here?: readonly string[];
   /** What differs. */
   note?: string;
@@ -21,7 +21,7 @@ export const counterparts: Readonly<Record<Trainer, readonly Counterpart[]>> = d
 
 const oneDevice = 'the trainer runs on one device and plans its memory itself';
 
-/** Settings of machines and logs, by pattern. */
+/** Reasons for settings of machines, logs and data sets, by pattern. */
 export const patterns: readonly [RegExp, string][] = [
   [
     /^(system|ray_init|global_profiler|hydra|micro_batch_size_per_gpu)(\.|$)|(^|\.)(fsdp_config|megatron|profiler|checkpoint|model|ref|data_loader_seed)(\.|$)/,
@@ -52,5 +52,5 @@ export function counterpartOf(trainers: readonly Trainer[], setting: string): Co
 export function reasonOf(trainers: readonly Trainer[], setting: string): string {
   const own = counterpartOf(trainers, setting);
   if (own) return own.why ?? 'it has no effect with these settings';
-  return patterns.find(([pattern]) => pattern.test(setting))?.[1] ?? 'no such setting exists here, or it is not known';
+  return patterns.find(([pattern]) => pattern.test(setting))?.[1] ?? 'unknown setting, or no counterpart';
 }

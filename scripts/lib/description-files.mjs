@@ -113,10 +113,10 @@ function counterpartsTable(settings) {
   const last = (path) => path.split('.').at(-1);
   const rows = settings.map(({ setting, here = [], note, why }) => {
     const isSame = here.length === 1 && last(here[0]) === last(setting);
-    const relation = why ? `not here: ${why}` : (note ?? (isSame ? 'same' : 'other name'));
+    const relation = why ? `no counterpart: ${why}` : (note ?? (isSame ? 'same' : 'renamed'));
     return `| \`${setting}\` | ${here.map((path) => `\`${path}\``).join(', ')} | ${cell(relation)} |\n`;
   });
-  return `| setting | here | relation |\n|---|---|---|\n${rows.join('')}`;
+  return `| setting | StarPO Studio | relation |\n|---|---|---|\n${rows.join('')}`;
 }
 
 /** Without meanings: the page explains them. */
