@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { ensureFolder } from '../base/folders.ts';
 import type { ClusterJob, JobAction } from '../contract/cluster.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { runFolder } from '../run-directory/names.ts';
@@ -70,7 +71,8 @@ export class Cluster {
   async submitStudy(studyId: string, runIds: readonly string[], target: string): Promise<string> {
     for (const runId of runIds) await this.refuseActive(runId);
     const job = this.arrayOf(studyId, runIds, target);
-    mkdirSync(job.folder, { recursive: true });
+    ensureFolder(dirname(job.folder));
+    ensureFolder(job.folder);
     writeFileSync(job.list, runIds.map((runId) => `${this.folder(runId)}\n`).join(''));
     const path = join(job.folder, 'slurm.sh');
     writeFileSync(path, this.scriptOf(job, target));

@@ -105,6 +105,13 @@ const contradictions: [preset: string, settings: Settings, path: string, message
     { 'reward.normalize_by': 'batch' },
   ],
   [
+    'starter-frozen-lake-ppo',
+    { 'rollout.extra_rounds': 2, 'rollout.group_size': 1 },
+    'rollout.extra_rounds',
+    'must be 0: groups of one episode have no reward std. Raise rollout.group_size',
+    { 'rollout.group_size': 8 },
+  ],
+  [
     'starter-frozen-lake-grpo',
     { 'reward.length_buffer': 97 },
     'reward.length_buffer',
