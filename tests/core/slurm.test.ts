@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -114,8 +114,13 @@ describe.skipIf(!isReady)(`a Slurm cluster of four pretend nodes with two GPUs${
       () => makeIdle(core, runId),
     ];
     for (const refused of again) await expect(refused()).rejects.toMatchObject({ code: 'job_active' });
-    slurm('scontrol', 'update', `JobId=${job}`, 'StartTime=now');
-    await untilRunIs(runId, { status: 'completed', iteration: 2 });
+    // Slurm refuses it once the job runs, and forgets it if the attempt is still ending.
+    const startNow = () => spawnSync('scontrol', ['update', `JobId=${job}`, 'StartTime=now']);
+    const started = () => {
+      if (core.runs.get(runId).status === 'stopped') startNow();
+      return core.runs.get(runId);
+    };
+    await expect.poll(started, { timeout: 60_000, interval: 500 }).toMatchObject({ status: 'completed', iteration: 2 });
     await untilJob(runId, { phase: 'ended', text: 'ended', attempts: 2 });
     const attempts = readFileSync(join(runFolder(world.home, runId), 'attempts.jsonl'), 'utf8')
       .trimEnd()

@@ -14,8 +14,8 @@ const starters = new Map([
   [
     'starter-shop',
     {
-      title: 'Starter model for WebShop',
-      note: 'The 800,000-parameter model for WebShop included with the app. It knows only the words of that shop.',
+      title: 'Starter model for the shop',
+      note: 'The 800,000-parameter model for the shop included with the app. It knows only the words of the shop.',
     },
   ],
 ]);
