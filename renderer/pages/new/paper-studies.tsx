@@ -113,6 +113,7 @@ function CreateSweeps({ study: { sweeps } }: { study: PaperStudyFacts }) {
       navigate(ids.length === 1 ? { page: 'study', studyId: ids[0]! } : { page: 'studies' });
     } catch (cause) {
       setProblem(asFailure(cause).message);
+    } finally {
       setBusy(false);
     }
   }
