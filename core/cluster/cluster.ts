@@ -79,7 +79,7 @@ export class Cluster {
     return this.send(runIds, target, path, job.folder, (id, index) => `${id}_${index}`);
   }
 
-  /** Returns the newest job of each of the given runs that was sent. An unreachable controller makes the state unknown. */
+  /** Returns the newest job of each of the given runs that was sent. The state is unknown if the controller does not answer. */
   async jobs(runIds: readonly string[]): Promise<ClusterJob[]> {
     const sent = runIds.flatMap((run) => {
       const file = readJobFile(this.folder(run));
@@ -98,7 +98,7 @@ export class Cluster {
     if (phase === 'ended') return;
     throw new Failure(
       'job_active',
-      `Run ${runId} was sent to ${file.target} as job ${job || 'without a known id'}, whose state is: ${text}.`,
+      `Run ${runId} has a job on ${file.target}${job && ` (${job})`}: ${text}.`,
       `Cancel the job first: \`starpo cluster cancel ${runId}\`.`,
     );
   }
@@ -134,11 +134,7 @@ export class Cluster {
   private requireJob(runId: string): string {
     const job = readJobFile(this.folder(runId))?.job;
     if (job) return job;
-    throw new Failure(
-      'run_not_sent',
-      `Run ${runId} was not sent to a cluster.`,
-      'List jobs with `starpo cluster jobs`.',
-    );
+    throw new Failure('run_not_sent', `Run ${runId} has no job on a cluster.`, 'List jobs with `starpo cluster jobs`.');
   }
 
   /** Sends a script whose runs have no active job. */
@@ -155,7 +151,7 @@ export class Cluster {
       for (const [index, runId] of runIds.entries())
         writeJobFile(this.folder(runId), { target, job: job(index), submitted });
     };
-    // If this process exits before it has the id, the job is found by its name.
+    // If this process exits before it receives the id, `adopt` finds the job by its name.
     write(() => null);
     try {
       const [id = ''] = (await this.run('sbatch', ['--parsable', path], cwd)).trim().split(';');
@@ -183,16 +179,16 @@ export class Cluster {
     const common = { run, target, job: job ?? '', attempts };
     try {
       if (job === null) await this.adopt(run);
-      const known = readJobFile(this.folder(run))?.job;
-      if (!known) return { ...common, ...endedJob('was not sent') };
-      const found = await this.find(known);
-      return { ...common, job: known, ...(found ? describeJob(found) : endedJob('ended; Slurm no longer knows it')) };
+      const id = readJobFile(this.folder(run))?.job;
+      if (!id) return { ...common, ...endedJob('was not submitted') };
+      const found = await this.find(id);
+      return { ...common, job: id, ...(found ? describeJob(found) : endedJob('ended; Slurm has no record of it')) };
     } catch (error) {
       return { ...common, ...unknownJob(asFailure(error).message) };
     }
   }
 
-  /** Returns a job; null if Slurm does not know it any more. */
+  /** Returns a job; null if Slurm has no record of it. */
   private async find(job: string): Promise<SlurmJob | null> {
     const ended = this.ended.get(job);
     if (ended) return ended;

@@ -1,7 +1,7 @@
 import type { ClusterJob } from '../contract/cluster.ts';
 import type { SlurmJob } from './slurm.ts';
 
-/** Slurm's reasons for which a pending job waits. */
+/** Slurm's reasons for pending jobs, in words. */
 const waits: Record<string, string> = {
   None: 'waits for the scheduler',
   Resources: 'waits for free nodes or GPUs',
@@ -14,10 +14,10 @@ const waits: Record<string, string> = {
   Licenses: 'waits for a license',
   Reservation: 'waits for its reservation',
   Cleaning: 'is being requeued',
-  NodeDown: 'waits, because a node is down',
+  NodeDown: 'waits because a node is down',
 };
 
-/** Beginnings of reasons for which a job can never run with its present request. */
+/** Prefixes of the reasons of jobs that can never run as requested. */
 const neverReasons = [
   'PartitionNodeLimit',
   'PartitionConfig',
@@ -31,10 +31,10 @@ const endWords: Record<string, string> = {
   COMPLETED: 'ended',
   CANCELLED: 'was canceled',
   TIMEOUT: 'reached its time limit',
-  NODE_FAIL: 'ended, because its node failed',
+  NODE_FAIL: 'ended because its node failed',
   OUT_OF_MEMORY: 'ran out of memory; increase memory in targets.json',
   PREEMPTED: 'was preempted by another job',
-  BOOT_FAIL: 'ended, because its node did not start',
+  BOOT_FAIL: 'ended because its node did not start',
   DEADLINE: 'reached its deadline',
 };
 
@@ -61,14 +61,18 @@ export const unknownJob = (problem: string): Words => {
   return { phase: 'unknown', state: '', text: `unknown: ${problem}`, never: false, timeLeft: '' };
 };
 
-const neverText = (reason: string) =>
-  `can never run (${reason}): it requests more than its partition allows. Cancel it and correct the target.`;
+function neverText(reason: string): string {
+  const cause = reason.startsWith('Partition')
+    ? 'it requests more than its partition allows'
+    : 'the cluster does not accept its request';
+  return `can never run (${reason}): ${cause}. Cancel it and correct the target.`;
+}
 
 function pendingText({ state, reason, start }: SlurmJob): string {
   if (state === 'CONFIGURING') return 'waits until its node is ready';
   if (reason === 'BeginTime') return `was requeued and starts again${start ? ` at ${start.replace('T', ' ')}` : ''}`;
   if (/^ReqNodeNotAvail|^Nodes_required/.test(reason)) return 'waits for nodes that are down or reserved';
-  if (/^(QOS|Assoc|Max)/.test(reason)) return `waits for a limit of your account (${reason})`;
+  if (/^(QOS|Assoc|Max)/.test(reason)) return `waits because a limit of your account is reached (${reason})`;
   return waits[reason] ?? `waits (${reason})`;
 }
 

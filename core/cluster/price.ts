@@ -1,9 +1,7 @@
 import type { SlurmTarget } from './targets.ts';
 import { limitSeconds } from './time-limit.ts';
 
-/**
- * Returns how many jobs a sweep needs and what they cost at most, in words. `seconds`: measured training time of a run on this machine, if known.
- */
+/** Describes the jobs of a sweep and their maximum cost. `seconds`: training time of a run on this machine; null if unknown. */
 export function priceInWords(jobs: number, target: SlurmTarget, seconds: number | null): string {
   const { gpus, cpus, time, simultaneous = jobs } = target;
   const [count, unit] = gpus > 0 ? [gpus, 'GPU'] : [cpus, 'CPU'];

@@ -58,8 +58,8 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const outputPath = (path: string, pattern = '') => `"${path.replaceAll('%', '%%')}${pattern}"`;
 
 /**
- * Trains, and requeues the job if the time limit ends the attempt, at most three times if the trainer crashes. Slurm sends SIGTERM of scancel to the
- * trainer too, which must receive it once: a second one ends it without a checkpoint.
+ * Trains, and requeues the job if the time limit ends the attempt, or up to three times if the trainer crashes. The script ignores SIGTERM of scancel,
+ * because Slurm also sends it to the trainer: a second SIGTERM would end the trainer without a checkpoint.
  */
 const body = `job=\${SLURM_ARRAY_JOB_ID:+\${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 job=\${job:-$SLURM_JOB_ID} restart=\${SLURM_RESTART_COUNT:-0} limit=0

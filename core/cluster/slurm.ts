@@ -22,7 +22,7 @@ export interface SlurmJob {
 
 const unreachable =
   /unable to contact slurm controller|socket timed out|connection refused|zero bytes were transmitted/i;
-const unknownJob = /invalid job id/i;
+const jobMissing = /invalid job id/i;
 
 /** Runs a command of Slurm and returns its output. Throws `slurm_missing`, `slurm_unreachable`, `job_unknown` or `slurm_refused`. */
 export function runSlurm(program: string, args: readonly string[], cwd?: string): Promise<string> {
@@ -44,7 +44,7 @@ export function slurmFailure(
     return new Failure(
       'slurm_missing',
       `${program} was not found.`,
-      'Run this on a login node of the cluster, or add Slurm to PATH.',
+      'Run the command on a login node of the cluster, or add the commands of Slurm to PATH.',
     );
   if (error.killed || unreachable.test(errors))
     return new Failure(
@@ -52,8 +52,8 @@ export function slurmFailure(
       'The Slurm controller does not answer. Jobs continue, but their state is unknown.',
       'Try again later.',
     );
-  if (unknownJob.test(errors))
-    return new Failure('job_unknown', 'Slurm does not know the job any more.', 'Its run shows how it ended.');
+  if (jobMissing.test(errors))
+    return new Failure('job_unknown', 'Slurm has no record of the job.', 'The run shows how it ended.');
   return new Failure(
     'slurm_refused',
     `Slurm refused: ${reasonOf(errors) || error.message}`,
@@ -76,7 +76,7 @@ export function parseQueue(text: string): SlurmJob[] {
     .filter((line) => line.includes('|'))
     .map((line) => {
       const [job = '', state = '', reason = '', start = '', nodes = '', timeLeft = ''] = line.split('|');
-      return { job, state, reason, start: known(start), nodes, timeLeft, exitCode: null, restarts: 0 };
+      return { job, state, reason, start: timeOrNull(start), nodes, timeLeft, exitCode: null, restarts: 0 };
     });
 }
 
@@ -90,7 +90,7 @@ export function parseJob(line: string): SlurmJob | null {
     job: array && task && /^\d+$/.test(task) ? `${array}_${task}` : id,
     state,
     reason: field('Reason') ?? 'None',
-    start: known(field('StartTime') ?? ''),
+    start: timeOrNull(field('StartTime') ?? ''),
     nodes: field('NodeList') ?? '',
     timeLeft: '',
     exitCode: field('ExitCode') ?? null,
@@ -107,4 +107,4 @@ export function parseAccounting(text: string): SlurmJob | null {
   return { job, state: word, reason: 'None', start: null, nodes: '', timeLeft: '', exitCode, restarts: 0 };
 }
 
-const known = (time: string) => (/^\d{4}-/.test(time) ? time : null);
+const timeOrNull = (time: string) => (/^\d{4}-/.test(time) ? time : null);

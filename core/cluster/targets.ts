@@ -76,7 +76,7 @@ export class Targets {
     const names = Object.keys(targets).join(', ');
     throw new Failure(
       'target_unknown',
-      `There is no target ${name} in ${this.path}.`,
+      `Target ${name} was not found in ${this.path}.`,
       names ? `Use one of: ${names}.` : 'Create the file; docs/formats/targets.md has an example.',
     );
   }

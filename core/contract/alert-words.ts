@@ -5,7 +5,7 @@ const words: Readonly<Record<string, { title: string; advice: string }>> = {
   environment_alert: {
     title: 'Environment failures',
     advice:
-      'Void episodes bias training toward the levels that still work. Mend the program (`starpo env check` tests an environment), then resume, or fork from a checkpoint before the failures.',
+      'Void episodes bias training toward the levels that still work. Fix the program (test an environment with `starpo env check`), then resume, or fork from a checkpoint before the failures.',
   },
 };
 

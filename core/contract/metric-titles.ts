@@ -45,7 +45,7 @@ export const metricTitles: Readonly<Record<string, string>> = {
   'rollout/logprob_gap': 'Rollout–training log-prob difference',
   'rollout/logprob_gap_max': 'Rollout–training log-prob difference (max)',
   'rollout/logprob_gap_kl': 'KL between rollout and training policy',
-  'rollout/rounds': 'Rounds of the rollout',
+  'rollout/rounds': 'Rollout rounds',
   'filter/kept_groups': 'Groups trained on',
   'filter/kept_reward_std': 'Reward std of kept groups',
   'filter/gated_groups': 'Groups below the advantage gate',

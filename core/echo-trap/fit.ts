@@ -88,7 +88,7 @@ interface Step {
   /** Target states for a risk of 0 and of 1. Values in between only change `watch`, which is not an alarm. */
   below: TrapState;
   above: TrapState;
-  /** The target for a risk of 1 in an alarm, which needs no more than the risk. */
+  /** The target for a risk of 1 during an alarm, which lasts without other signals. */
   kept: TrapState;
 }
 

@@ -99,7 +99,7 @@ function rewardText({ reward }: RunConfig): string {
     reward.environment_weight === 1 ? '' : `${reward.environment_weight} times the environment's reward`,
     reward.step_cost === 0 ? '' : `a cost of ${reward.step_cost} per action`,
     reward.success_bonus === 0 ? '' : `${reward.success_bonus} for success`,
-    reward.length_cost === 0 ? '' : `a cost of ${reward.length_cost} for a response of the greatest length${buffer}`,
+    reward.length_cost === 0 ? '' : `a cost of ${reward.length_cost} for a response of the maximum length${buffer}`,
     reward.grounding_weight === 0 ? '' : `up to ${reward.grounding_weight} for true claims about the state`,
     reward.faithfulness_weight === 0 ? '' : `up to ${reward.faithfulness_weight} for acting as planned`,
     programText(reward.program),
@@ -128,7 +128,7 @@ function programText({ command, weight }: RunConfig['reward']['program']): strin
 
 function filterText({ filter, replay }: RunConfig): string {
   const replayed = replaysGroups(replay)
-    ? ` They were mixed with groups of the ${replay.iterations} iterations before, ${Math.round(100 * replay.share)} % of each update.`
+    ? ` Groups of the previous ${replay.iterations} iterations were replayed and made up ${Math.round(100 * replay.share)} % of each update.`
     : '';
   if (filter.strategy === 'none') return `All groups were used for training.${replayed}`;
   return `Only ${keptGroups(filter)} were used for training.${replayed}`;

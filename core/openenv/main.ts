@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   if (values.http)
     await becomeOnlyClient(web, () => {
       process.stderr.write(
-        `waiting for another process that plays ${web} over HTTP, which allows one; set processes to 1\n`,
+        `waiting for another process that plays ${web}, because HTTP allows only one client; set processes to 1\n`,
       );
     });
   const actions = new Actions(settings.schema ?? (await readSchema(web, settings)));

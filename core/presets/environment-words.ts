@@ -18,7 +18,7 @@ export const environmentWords: SectionWords = {
         reference: 'Fixed by level (RAGEN)',
       },
     },
-    { path: 'environments[].max_state_tokens', title: 'Max tokens of a state', unit: 'tokens' },
+    { path: 'environments[].max_state_tokens', title: 'Max state tokens', unit: 'tokens' },
     { path: 'environments[].max_turns', title: 'Max turns per episode' },
     { path: 'environments[].max_actions_per_turn', title: 'Max actions per turn' },
     { path: 'environments[].max_actions', title: 'Max actions per episode' },

@@ -2,7 +2,7 @@ import type { ApiError } from '../contract/contract.ts';
 import { deviceKey } from '../contract/run-facts.ts';
 import type { QueueContent } from '../run-sync/queue-file.ts';
 
-/** Codes of the trainer's errors that are the device's fault, not the run's. */
+/** Codes of trainer errors that the device caused, not the run. */
 const codes = ['gpu_failed', 'device_unavailable'];
 
 export const isDeviceFailure = ({ code }: ApiError): boolean => codes.includes(code);
@@ -29,11 +29,11 @@ export function afterDeviceFailure(
     const devices = [...new Set([...earlier, device.id])].join(' and ');
     return {
       requeued: false,
-      message: `The run failed on ${devices}, so the fault is likely in the run, not in the devices: ${problem.message}`,
+      message: `The run failed on ${devices}, so the cause is likely the run, not the devices: ${problem.message}`,
     };
   }
   const aside = { ...device, name: nameOf(device), run: runId, time: now, problem };
   content.aside = [...content.aside.filter((each) => deviceKey(each) !== key), aside];
   content.runs.unshift({ run: runId, added: now, failedOn: [key] });
-  return { requeued: true, message: `${device.id} was set aside, and ${runId} queued again: ${problem.message}` };
+  return { requeued: true, message: `${device.id} was set aside and ${runId} was queued again: ${problem.message}` };
 }

@@ -92,7 +92,7 @@ export class DevicePool {
     this.publish();
   }
 
-  /** Returns the devices set aside that the trainer no longer lists, such as a GPU that fell off the bus. Runs wait for them. */
+  /** Returns the devices set aside that the trainer no longer lists, such as a GPU that fell off the bus. Runs still wait for them. */
   private missing(listed: readonly DeviceKey[]): PoolDevice[] {
     const keys = new Set(listed.map(deviceKey));
     const missing = this.aside.filter((device) => !keys.has(deviceKey(device)));

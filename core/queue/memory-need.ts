@@ -5,7 +5,7 @@ import type { ModelShape } from '../presets/published.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 
-/** Returns the GPU memory that runs need: of the trainer's plan, if a run has been started on a GPU, else estimated. */
+/** Determines the GPU memory of runs: from the trainer's plan if a run has been started on a GPU, otherwise by an estimate. */
 export class MemoryNeeds {
   private readonly database: HistoryDatabase;
   private readonly trainer: Pick<Trainer, 'inspect'>;
@@ -16,7 +16,7 @@ export class MemoryNeeds {
     this.trainer = trainer;
   }
 
-  /** Returns the need of a run; null if it is not known, as for a model that can't be read. */
+  /** Returns the GPU memory of a run in bytes; null if it is unknown, as for a model that can't be read. */
   async of(runId: string, config: RunConfig): Promise<number | null> {
     const planned = this.planned(runId);
     if (planned !== null) return planned;

@@ -12,7 +12,7 @@ import type { DevicePool } from './device-pool.ts';
 import { MemoryNeeds } from './memory-need.ts';
 import { type Occupant, type PlacementFacts, type PoolDevice, place } from './placement.ts';
 
-/** Maximum age in ms of the list of devices, for which a process is started. */
+/** Maximum age in ms of the list of devices. Reading it starts a process. */
 const maxAge = 15_000;
 
 interface PlacerParts {
@@ -47,7 +47,7 @@ export class Placer {
   /** Returns the first of the entries that has a free device. Throws if the trainer is missing. */
   async next(entries: readonly QueueEntry[]): Promise<Next> {
     const cached = this.parts.pool.lastDevices();
-    // Reading the devices takes a process, and isn't needed while each is busy.
+    // Reading the devices starts a process, which isn't needed while all are busy.
     const decided = cached && (await this.decide(entries, cached, { memory: false }));
     if (decided && !decided.placed) return decided;
     return this.decide(entries, await this.freshDevices(), { memory: true });
@@ -79,7 +79,7 @@ export class Placer {
     const waits = new Map<string, string>();
     let stuck: string | null = null;
     let hasOther = false;
-    /** Devices for which an earlier run waits. Later ones must not keep it waiting by sharing them. */
+    /** Devices for which an earlier run waits. Later runs must not share them, because the earlier run would wait longer. */
     const closed = new Set<string>();
     for (const entry of entries) {
       if (entry.device) {
@@ -155,7 +155,7 @@ export class Placer {
     const devices = this.parts.pool.aside.map(({ id, problem }) => `${id}: ${problem.message}`);
     return {
       code: 'devices_set_aside',
-      message: `The devices that queued runs wait for failed and are set aside. ${devices.join(' ')}`,
+      message: `All devices for the queued runs are set aside after failures. ${devices.join(' ')}`,
       hint: 'Check them with `starpo-trainer selftest`, then return them with `starpo queue restore DEVICE` or on the System page.',
     };
   }

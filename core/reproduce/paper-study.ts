@@ -63,7 +63,7 @@ export interface PaperStudy {
   constant: string;
   rows: readonly Row[];
   claims: readonly Claim[];
-  /** Parts of the paper's study that are not run, with the reason. */
+  /** Parts of the paper's study that are not included, with the reason. */
   missing: readonly string[];
 }
 

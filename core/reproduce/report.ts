@@ -109,7 +109,7 @@ function studyBlocks(facts: ReportFacts, study: PaperStudy, claims: readonly Tes
         ['Question', study.question],
         ['Held constant', study.constant],
         ['Evaluation panels', panels.join(', ') || 'no evaluation yet'],
-        ...(study.missing.length > 0 ? [['Not run', study.missing.join(' ')] as [string, string]] : []),
+        ...(study.missing.length > 0 ? [['Not included', study.missing.join(' ')] as [string, string]] : []),
       ],
     },
     { commands: [`${facts.command} --only ${study.id}`, ...ids.map((id) => `starpo sweep show ${id}`)] },

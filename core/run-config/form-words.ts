@@ -97,7 +97,7 @@ export const sections: readonly SectionWords[] = [
         title: 'Normalized together',
         choices: { group: 'Group', environment: 'Environment', batch: 'Batch' },
       },
-      { path: 'reward.normalize_terms', title: 'Normalize each term' },
+      { path: 'reward.normalize_terms', title: 'Normalize terms separately' },
       { path: 'reward.program.command', title: 'Reward program' },
       { path: 'reward.program.directory', title: 'Program folder' },
       { path: 'reward.program.weight', title: 'Program weight' },

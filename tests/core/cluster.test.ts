@@ -42,12 +42,16 @@ test('the state and the reason of each job are described', () => {
 });
 
 test.each<[string, string]>([
-  ['QOSMaxJobsPerUserLimit', 'waits for a limit of your account (QOSMaxJobsPerUserLimit)'],
+  ['QOSMaxJobsPerUserLimit', 'waits because a limit of your account is reached (QOSMaxJobsPerUserLimit)'],
   ['ReqNodeNotAvail,_UnavailableNodes:n[1-4]', 'waits for nodes that are down or reserved'],
   ['SomethingNew', 'waits (SomethingNew)'],
+  [
+    'InvalidQOS',
+    'can never run (InvalidQOS): the cluster does not accept its request. Cancel it and correct the target.',
+  ],
 ])('the reason %s is described', (reason, text) => {
   const [job] = parseQueue(`9|PENDING|${reason}|N/A||1:00`);
-  expect(describeJob(job!)).toMatchObject({ text, never: false });
+  expect(describeJob(job!)).toMatchObject({ text, never: reason === 'InvalidQOS' });
 });
 
 test('ended jobs are read from scontrol and sacct', () => {
@@ -70,7 +74,7 @@ test.each<[string, string, string]>([
   ['allocation failure: Requested node configuration is not available\n', 'slurm_refused', 'not available.'],
   ['slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n', 'slurm_unreachable', 'unknown'],
   ['slurm_load_jobs error: Socket timed out on send/recv operation\n', 'slurm_unreachable', 'does not answer'],
-  ['slurm_load_jobs error: Invalid job id specified\n', 'job_unknown', 'does not know'],
+  ['slurm_load_jobs error: Invalid job id specified\n', 'job_unknown', 'no record'],
 ])('the error %j is recognized', (errors, code, message) => {
   const failure = slurmFailure('sbatch', { code: 1, killed: false, message: 'Command failed' }, errors);
   expect(failure).toMatchObject({ code, message: expect.stringContaining(message) });
@@ -83,7 +87,7 @@ test('a program that is not installed is reported', () => {
 
 const target = slurmTarget.parse({ type: 'slurm', partition: 'gpu', time: '4:00:00', memory: '32G' });
 
-test('the script of a run requests what its target says, and quotes paths', () => {
+test('the script of a run has the settings of its target, and quotes paths', () => {
   const script = slurmScript({ run: 'lake-1', folder: "/data/it's 5%/runs/lake-1" }, target, '/opt/starpo/trainer');
   const options = script.split('\n').filter((line) => line.startsWith('#SBATCH'));
   expect(options.map((line) => line.slice('#SBATCH '.length))).toEqual([

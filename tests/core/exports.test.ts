@@ -286,8 +286,8 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     );
     for (const sentence of [
       'Up to 2 further rounds were sampled per iteration, to replace groups with equal rewards (dynamic sampling, arXiv:2503.14476).',
-      'They were mixed with groups of the 3 iterations before, 25 % of each update.',
-      'a cost of 0.5 for a response of the greatest length, falling to 0 over the 40 tokens before it',
+      'Groups of the previous 3 iterations were replayed and made up 25 % of each update.',
+      'a cost of 0.5 for a response of the maximum length, falling to 0 over the 40 tokens before it',
       'Each reward term was normalized to mean 0 and standard deviation 1 within each group, and the terms were added with their weights (GDPO, arXiv:2601.05242).',
       ', whitened over the episodes.',
     ])

@@ -259,7 +259,7 @@ describe('starpo reproduce', { timeout: 120_000 }, () => {
     ]);
     expect((await create()).output).toBe(output);
     const { errors } = await starpo(['sweep', 'new', '--study', 'figure-6'], world.environment()).finished;
-    expect(errors).toMatch(/no study "figure-6"[\s\S]*Did you mean figure-5\?/);
+    expect(errors).toMatch(/Study "figure-6" was not found[\s\S]*Did you mean figure-5\?/);
   });
 
   test.each([

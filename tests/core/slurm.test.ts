@@ -76,7 +76,7 @@ describe.skipIf(!isReady)(`a Slurm cluster of four pretend nodes with two GPUs${
     };
   };
 
-  test('refuses at once what can never run', async () => {
+  test('refuses a job that can never run', async () => {
     const { core, handlers, create } = await open();
     const runId = await create();
     for (const [target, message] of [

@@ -7,10 +7,10 @@ import { resolveRun, resolveSource, resolveStudy } from '../run-reference.ts';
 import type { NewRunOptions } from './new.ts';
 import { type CommandOptions, withClient, withRun } from './with-client.ts';
 
-/** A cluster to send runs to. */
+/** A cluster for runs. */
 export interface OnCluster {
   on: string;
-  /** Whether to send without a question. */
+  /** Whether to submit without confirmation. */
   yes?: boolean;
 }
 
@@ -21,7 +21,7 @@ export async function listTargets({ home, json }: CommandOptions): Promise<void>
   if (problem) throw new Failure(problem.code, problem.message, problem.hint);
   if (json) return print(JSON.stringify(targets, null, 2));
   if (targets.length === 0)
-    return advise('No targets. Describe one in targets.json of the data folder (docs/formats/targets.md).');
+    return advise('No targets. Add one to targets.json in the data folder (docs/formats/targets.md).');
   print(table(targets.map(({ name, summary }) => [name, summary])));
 }
 
@@ -70,12 +70,12 @@ export async function sendStudy(named: string, { home, on: target, yes }: Comman
     const { script, price } = await client.call('studies.script', { studyId, target });
     if (!(await confirmed(script, price, { on: target, yes: yes ?? false }))) return;
     const { job, count } = await client.call('studies.send', { studyId, target });
-    print(`sent ${count} ${count === 1 ? 'run' : 'runs'} to ${target} as the job array ${job}`);
+    print(`submitted ${count} ${count === 1 ? 'run' : 'runs'} to ${target} as job array ${job}`);
     advise('List its jobs with `starpo cluster jobs`.');
   });
 }
 
-/** Sends a run after it has shown the script. */
+/** Prints the script of a run, then submits it. */
 async function sendRun(client: Client, runId: string, on: OnCluster, json: boolean, shows = true): Promise<void> {
   const { on: target } = on;
   const { folder } = await client.call('runs.get', { runId });
@@ -86,20 +86,20 @@ async function sendRun(client: Client, runId: string, on: OnCluster, json: boole
   }
   const { job } = await client.call('cluster.submit', { runId, target });
   if (json) return print(JSON.stringify({ type: 'sent', run: runId, folder, target, job }));
-  print(`sent ${runId} to ${target} as job ${job}`);
+  print(`submitted ${runId} to ${target} as job ${job}`);
   if (shows) advise(`Follow it with \`starpo logs ${runId} --follow\`; list jobs with \`starpo cluster jobs\`.`);
 }
 
-/** Shows a script and asks whether to send it. Without a terminal, or with `yes`, it is sent at once. */
+/** Prints a script and asks for confirmation, unless `yes` is set or there is no terminal. */
 async function confirmed(script: string, jobs: string, { on, yes }: OnCluster): Promise<boolean> {
   print(`${script.trimEnd()}\n`);
   if (yes || !process.stdin.isTTY || !process.stderr.isTTY) {
-    print(`sending ${jobs} to ${on}`);
+    print(`submitting ${jobs} to ${on}`);
     return true;
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^(y(es)?)?$/i.test((await terminal.question(`Send ${jobs} to ${on}? [Y/n] `)).trim());
+    return /^(y(es)?)?$/i.test((await terminal.question(`Submit ${jobs} to ${on}? [Y/n] `)).trim());
   } finally {
     terminal.close();
   }
@@ -109,8 +109,7 @@ async function confirmed(script: string, jobs: string, { on, yes }: OnCluster): 
 export async function listJobs({ home, json }: CommandOptions): Promise<void> {
   const jobs = await withClient(home, (client) => client.call('cluster.jobs', {}), { repeatable: true });
   if (json) return print(JSON.stringify(jobs, null, 2));
-  if (jobs.length === 0)
-    return advise('No run was sent to a cluster. Send one with `starpo train PRESET --on TARGET`.');
+  if (jobs.length === 0) return advise('No jobs. Submit a run with `starpo train PRESET --on TARGET`.');
   print(table(jobs.map(jobRow)));
 }
 

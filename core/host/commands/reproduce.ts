@@ -76,7 +76,7 @@ function select({ only = [], model = 'starter', quick = false, seeds }: Reproduc
     const proposal = nearest(unknown, ids);
     throw new Failure(
       'usage_invalid',
-      `There is no study "${unknown}".`,
+      `Study "${unknown}" was not found.`,
       proposal ? `Did you mean ${proposal}?` : `Studies: ${ids.join(', ')}.`,
     );
   }

@@ -45,7 +45,7 @@ export async function listStudies({ home, json }: CommandOptions): Promise<void>
 type NewStudyOptions = CommandOptions & { start?: boolean; study?: string; model?: string };
 
 /**
- * Creates a sweep, or those of a paper's study that do not exist yet. If the host exits before answering, the command fails instead of retrying.
+ * Creates a sweep, or the missing sweeps of a paper's study. If the host exits before answering, the command fails instead of retrying.
  * Throws `usage_invalid` unless it is given either a file or a study.
  */
 export async function newStudy(
@@ -55,7 +55,7 @@ export async function newStudy(
   if ((file === undefined) === (study === undefined))
     throw new Failure(
       'usage_invalid',
-      'Give either a file or a study of the paper.',
+      'Specify either a file or --study.',
       'Example: starpo sweep new --study figure-7. `starpo sweep papers` lists the studies.',
     );
   const content = file === undefined ? null : readStudy(file);
@@ -97,7 +97,7 @@ export async function showPapers(
           ['study', facts.title],
           ['question', facts.question],
           ['held constant', facts.constant],
-          ...(facts.missing.length > 0 ? [['not run', facts.missing.join(' ')]] : []),
+          ...(facts.missing.length > 0 ? [['not included', facts.missing.join(' ')]] : []),
         ]),
       );
       print('\nSweeps');
@@ -128,7 +128,7 @@ async function paperStudyOf(client: Client, id: string, model: string | undefine
   const proposal = nearest(id, ids);
   throw new Failure(
     'usage_invalid',
-    `There is no study "${id}".`,
+    `Study "${id}" was not found.`,
     proposal ? `Did you mean ${proposal}?` : `Studies: ${ids.join(', ')}.`,
   );
 }

@@ -14,31 +14,35 @@ import {
 } from '../commands/cluster.ts';
 import { checkedBy, command, json, numberBy, option, runNames } from './options.ts';
 
-/** Options of commands that can send runs to a cluster. */
+/** Options of commands that can submit runs to a cluster. */
 export const onCluster = [
-  option('--on <target>', 'send to a cluster, as described in targets.json (docs/formats/targets.md)').argParser(
+  option('--on <target>', 'submit to a Slurm cluster of targets.json (docs/formats/targets.md)').argParser(
     checkedBy(targetName),
   ),
-  option('--yes', 'send without a question'),
+  option('--yes', 'submit without confirmation'),
 ];
 
 /** Adds the commands about jobs on a cluster. */
 export function addClusterCommands(root: Command): void {
   const cluster = root.command('cluster').description('manage runs on a Slurm cluster');
-  command(cluster, 'list', 'list the newest job of each run that was sent', [json], listJobs).alias('jobs');
-  command(cluster, 'targets', 'list the targets of targets.json', [json], listTargets);
-  command(cluster, 'check <target>', 'ask the cluster whether a job of a target could run', [], checkTarget);
+  command(cluster, 'list', 'list the newest job of each run', [json], listJobs).alias('jobs');
+  command(cluster, 'targets', 'list the clusters of targets.json', [json], listTargets);
+  command(cluster, 'check <target>', 'ask a cluster whether and when a job could run', [], checkTarget);
   const target = onCluster[0]!;
-  command(cluster, 'script', 'print the script that sends a run', [target], printScript).argument('<run>', runNames);
+  command(cluster, 'script', 'print the batch script of a run', [target], printScript).argument('<run>', runNames);
   const acts = [
     ['cancel', 'cancel the job of a run; a running trainer writes a checkpoint first', cancelJob],
-    ['hold', 'keep a waiting job from starting', holdJob],
-    ['release', 'let a held job start', releaseJob],
-    ['requeue', 'end the attempt of a job and let it start again', requeueJob],
+    ['hold', 'hold a pending job', holdJob],
+    ['release', 'release a held job', releaseJob],
+    ['requeue', 'stop a job and queue it again', requeueJob],
   ] as const;
   for (const [name, description, action] of acts)
     command(cluster, name, description, [], action).argument('<run>', runNames);
-  command(cluster, 'nice', 'let a waiting job start later than others', [], setNice)
+  command(cluster, 'nice', 'lower the priority of a pending job', [], setNice)
     .argument('<run>', runNames)
-    .argument('<number>', '0 is normal; larger starts later', numberBy(procedures['cluster.nice'].input.shape.nice));
+    .argument(
+      '<number>',
+      'nice value: 0 is normal, a larger one lowers the priority',
+      numberBy(procedures['cluster.nice'].input.shape.nice),
+    );
 }

@@ -85,7 +85,7 @@ function newRunOf(preset: string | undefined, flags: NewRunFlags, command: Comma
   return { source: sourceOf(preset, flags, helpCommandOf(command)), set: settingsOf(flags), marks, home, json, queue };
 }
 
-/** Trains a run on this machine, or sends it to a cluster. */
+/** Trains a run on this machine, or submits it to a cluster. */
 function trainAnywhere(preset: string | undefined, flags: NewRunFlags & Partial<OnCluster>, command: Command) {
   const { on, yes = false } = flags;
   const { queue, ...run } = newRunOf(preset, flags, command);
@@ -274,7 +274,7 @@ function addQueueCommands(root: Command): void {
   command(queue, 'devices', 'list the devices with the runs that they train', [json], listDevices);
   command(queue, 'restore <device>', 'return a device that was set aside after a failure', [], restoreDevice);
   command(queue, 'share', 'let runs share a GPU if their memory fits', [], shareDevices).addArgument(
-    new Argument('<state>', 'whether runs may').choices(['on', 'off']),
+    new Argument('<state>', 'whether runs may share a GPU').choices(['on', 'off']),
   );
 }
 
@@ -333,7 +333,7 @@ function addSweepCommands(root: Command): void {
     command(
       sweep,
       'new [file]',
-      'create a sweep from a JSON file (docs/formats/studies.md), or those of a study of the RAGEN paper; print the ids',
+      'create a sweep from a JSON file (docs/formats/studies.md), or the sweeps of a study of the RAGEN paper; print the ids',
       [
         option('--study <study>', "the paper's study, for example figure-7; list them with `starpo sweep papers`"),
         option('--model <model>', 'with --study: starter, qwen2.5-0.5b, ...').default('starter'),
@@ -347,7 +347,7 @@ function addSweepCommands(root: Command): void {
   command(
     sweep,
     'papers [study]',
-    'list the studies of the RAGEN paper, or show what one holds constant and its numbers',
+    "list the studies of the RAGEN paper, or show one with the paper's numbers",
     [option('--model <model>', 'starter, qwen2.5-0.5b, ...').default('starter'), json],
     showPapers,
   );
