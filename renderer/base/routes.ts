@@ -35,7 +35,7 @@ export type Route =
   /** `tab`: default overview. */
   | { page: 'run'; runId: string; tab?: RunTab }
   | { page: 'export'; runId: string }
-  /** How the run was rolled back, and what that gained. */
+  /** The roll-back of the run: its warning, changed settings and result. */
   | { page: 'rescue'; runId: string }
   /** Thought tree of an iteration; null for the newest. */
   | { page: 'thoughts'; runId: string; iteration: number | null }

@@ -31,7 +31,7 @@ interface Box {
 }
 
 /**
- * Draws the label of each reference at its line: at the right edge, or further left or below the line if it hides less there. A background
+ * Draws the label of each reference at its line: at the right edge, or further left or below the line if it covers less there. A background
  * keeps it readable.
  */
 export const drawReferenceLabels: Draw = (plot, references, log, color) => {
@@ -78,7 +78,7 @@ export const drawReferenceLabels: Draw = (plot, references, log, color) => {
 
 const overlaps = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-/** Counts the chart's lines that may pass through the box: the heights of their points there, and of one on each side, reach it. */
+/** Counts the chart's lines that may pass through the box: the range of their points within it and of one point on each side overlaps its height. */
 function crossingLines(plot: uPlot, { left, right, top, bottom }: Box): number {
   const [positions, ...lines] = plot.data;
   const indexAt = (x: number) => plot.valToIdx(plot.posToVal(x, 'x', true));

@@ -3,7 +3,7 @@ import { signed } from './format.ts';
 
 type Played = Pick<EpisodeSummary, 'success' | 'void'>;
 
-/** Returns whether an episode counts: a void one says nothing about the policy, because its environment or the reward program failed. */
+/** Returns whether an episode counts. Void episodes don't, because their environment or the reward program failed. */
 export const isScored = (episode: Pick<EpisodeSummary, 'void'>): boolean => !episode.void;
 
 /** Returns the result of an episode in a word. */
@@ -14,7 +14,7 @@ export const resultWord = (episode: Played): 'void' | 'success' | 'failed' =>
 export const rewardText = (episode: Pick<EpisodeSummary, 'void' | 'reward'>): string =>
   episode.void ? '–' : signed(episode.reward);
 
-/** Begins the reason of an episode that the reward program failed to score, as the trainer writes it. */
+/** Prefix with which the trainer begins the reason of an episode that the reward program failed to score. */
 const ofProgram = 'reward program: ';
 
 /** Returns what failed in a void episode, and how. */

@@ -94,7 +94,7 @@ export interface EnvironmentView {
   /** Meanings of the letters of its text grid. */
   letters?: Readonly<Record<string, string>>;
   Board: ComponentType<BoardProps>;
-  /** Whether its board has controls for every action that a page offers, so that typing an action is rarely needed. */
+  /** Whether its board has controls for all usual actions, so that users rarely type an action. */
   boardActs?: boolean;
   painter: Painter;
   /** Text alternative of the board. */

@@ -8,7 +8,7 @@ export interface Group {
   /** Seed of the level. */
   seed: number;
   members: EpisodeSummary[];
-  /** Void members. They count in none of the figures below. */
+  /** Void members. The figures below exclude them. */
   voids: number;
   solved: number;
   /** Mean of the rewards; null if all members are void. */

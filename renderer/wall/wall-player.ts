@@ -12,7 +12,7 @@ const motionTime = 260;
 const endTime = 700;
 /** Time for which the final frames stay before the next boards. */
 export const restTime = 1200;
-/** Time from a drawn frame to the request for the next. Small boards look fine at 20 frames per second, and training needs the processor. */
+/** Time from a drawn frame to the request for the next. 20 frames per second are enough for small boards and leave CPU time to training. */
 const frameTime = 40;
 /** With more boards than this, each frame redraws only a part of them, in turns. */
 const maxPerFrame = 128;
@@ -158,7 +158,7 @@ export class WallPlayer {
       this.onEnd();
       return;
     }
-    // A timer, because animation frames cost time also if nothing is drawn in them.
+    // Uses a timer, because animation frames cost time even if nothing is drawn.
     this.timer = setTimeout(() => frames.schedule(this.tick), frameTime);
   };
 

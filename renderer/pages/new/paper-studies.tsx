@@ -7,7 +7,7 @@ import { Button, ErrorNote, Panel } from '../../components/basics.tsx';
 import { useQuery } from '../../stores/use-query.ts';
 import styles from './paper-studies.module.css';
 
-/** Offers the studies of the RAGEN paper, whose sweeps it creates. */
+/** Shows the studies of the RAGEN paper and creates their sweeps. */
 export function PaperStudies() {
   const [model, setModel] = useState('starter');
   const [chosen, setChosen] = useState('figure-5');
@@ -56,7 +56,7 @@ function StudyFacts({ study: { question, constant, missing, numbers } }: { study
         <dd>{constant}</dd>
         {missing.length > 0 && (
           <>
-            <dt>Not run</dt>
+            <dt>Not included</dt>
             <dd>{missing.join(' ')}</dd>
           </>
         )}
@@ -124,7 +124,7 @@ function CreateSweeps({ study: { sweeps } }: { study: PaperStudyFacts }) {
           <strong>
             {sweeps.length} {sweeps.length === 1 ? 'sweep' : 'sweeps'}, {runs} runs
           </strong>
-          . Sweeps that exist already are not created again.
+          . Existing sweeps are not created again.
         </p>
         <span className="spacer" />
         <Button writes disabled={busy} onClick={() => void create(false)}>

@@ -5,7 +5,7 @@ import { deviceOf } from '../../components/run-facts.ts';
 type Device = Pick<SystemInfo['devices'][number], 'id' | 'uuid'>;
 
 /**
- * Returns the seconds until each queued run starts, next first, if each device trains one run at a time. Null if the duration of a run before it on its
+ * Returns the seconds until each queued run starts, next first, if each device trains one run at a time; null if the duration of an earlier run on its
  * devices is unknown. `seconds`: training time of all iterations, by run.
  */
 export function startTimes(

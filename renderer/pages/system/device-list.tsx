@@ -88,7 +88,7 @@ const shareOf = (part: number | null | undefined, whole: number | null) =>
 /** Returns the index of a GPU's samples; -1 if nvidia-smi does not list it. */
 const gaugeOf = ({ uuid }: PooledDevice, { gpus }: Machine) => gpus.findIndex((gpu) => uuid && gpu.uuid === uuid);
 
-/** Returns the CPU as a device, until the devices are read and without a trainer. */
+/** Returns the CPU as a device, for the time before the devices are read and for hosts without a trainer. */
 const processorOf = ({ processor, memoryBytes }: Machine): PooledDevice => {
   return { id: 'cpu', uuid: null, name: processor, memoryBytes, freeBytes: null, problem: null, aside: null };
 };
@@ -111,7 +111,7 @@ function DeviceHead({ device }: { device: PooledDevice }) {
             <Progress value={shareDone(run)} label={`Progress of ${run.name}`} status={run.status} />
           </span>
         ))}
-        {training.length === 0 && !problem && <span className="faint">no run</span>}
+        {training.length === 0 && !problem && <span className="faint">idle</span>}
       </header>
       {problem && message && (
         <ErrorNote kind="warning" error={{ ...problem, message }}>
@@ -141,7 +141,7 @@ const hottest = 100;
 function GpuGauges({ gpu: { memoryBytes: total }, index, samples, ...plot }: GpuGaugesProps) {
   const at = samples.map(({ gpus }) => gpus[index]);
   const now = at.at(-1);
-  if (!now) return <p className="faint">nvidia-smi does not report the use of this device.</p>;
+  if (!now) return <p className="faint">nvidia-smi does not report this device’s utilization.</p>;
   return (
     <div className={styles.gauges}>
       <Gauge

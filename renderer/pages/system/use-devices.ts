@@ -3,7 +3,7 @@ import type { Output } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
-/** Returns the devices of the queue, the CPU first; none until they are read, and without a trainer, which the checks report. */
+/** Returns the devices of the queue, the CPU first. There are none until they are read, or if the trainer is missing, which the checks report. */
 export function useDevices(): Output<'devices.list'> {
   const api = useApi();
   const connected = useApp(({ connection }) => connection === 'open');

@@ -67,7 +67,7 @@ function figuresOf({ series, value, extreme, baseline, reference, threshold }: T
     return extreme !== null && metricValue(series, extreme) !== metricValue(series, value)
       ? `(worst ${metricValue(series, extreme)})`
       : '';
-  // A multiple of 0 says nothing.
+  // A multiple of 0 has no meaning.
   const limit = threshold === null ? '' : ` (limit ${metricValue(series, threshold)})`;
   const usual =
     baseline === null

@@ -21,7 +21,7 @@ import { type Report, rescueHtml, rescueSvg } from './rescue-file.ts';
 import styles from './rescue-page.module.css';
 import { type Side, type Story, sideTitles, storyOf } from './story.ts';
 
-/** Shows how a run was rolled back and what that gained. Must be inside the RunView of the run that was rolled back. */
+/** Shows the roll-back of a run and its result. Must be inside the RunView of that run. */
 export function RescuePage() {
   const runId = useRun((state) => state.runId);
   const loaded = useRun((state) => state.loaded);
@@ -36,7 +36,8 @@ export function RescuePage() {
   if (fork === null)
     return (
       <Note title="This run was not rolled back">
-        Its rescue is shown here after a roll-back. <a href={formatRoute({ page: 'run', runId })}>Go to {run.name}</a>
+        After a roll-back, this page compares the two runs.{' '}
+        <a href={formatRoute({ page: 'run', runId })}>Go to {run.name}</a>
       </Note>
     );
   const after = successor && continued ? { run: continued, series: successor.series, panels: successor.panels } : null;

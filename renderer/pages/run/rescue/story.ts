@@ -34,20 +34,20 @@ export interface Story {
   steps: [string, string][];
   /** Name, value of the run that was rolled back, and of the run that continues. */
   numbers: [string, string, string][];
-  /** What the numbers do not show. */
+  /** A limit of the comparison. */
   note: string;
 }
 
 /** Titles of the two runs. */
 export const sideTitles = ['Before the roll-back', 'After the roll-back'] as const;
 
-/** Iterations of a mean of success. */
+/** Number of iterations over which success is averaged. */
 const window = 10;
 /** Success this far below the best before the roll-back still counts as recovered. */
 const tolerance = 0.1;
 const success = 'rollout/success_rate';
 
-/** Returns null if the run was not rolled back. `config`: its run.json. `after`: the run that continues; null if it was deleted. */
+/** Returns the story of a roll-back; null if the run was not rolled back. `config`: its run.json. `after`: the run that continues; null if it was deleted. */
 export function storyOf(before: Side, config: unknown, alerts: readonly Alert[], after: Side | null): Story | null {
   const action = before.run.lastAction;
   if (action?.kind !== 'rollback' || action.state !== 'done' || action.checkpoint === null) return null;
@@ -64,7 +64,7 @@ export function storyOf(before: Side, config: unknown, alerts: readonly Alert[],
     numbers: numbersOf(before, from, after, checkpoint, warning?.series ?? null),
     note:
       before.run.iteration > from
-        ? 'The run was resumed after the roll-back. The numbers are those before it.'
+        ? 'The run was resumed after the roll-back. Its numbers end at the roll-back.'
         : 'The run was stopped at the roll-back, so its success without the roll-back was not measured.',
   };
 }
@@ -89,7 +89,7 @@ interface Means {
   last: number;
 }
 
-/** Returns the best and the last mean of success over ten iterations, after one iteration and up to another; null without data. */
+/** Returns the best and the last mean of success over ten iterations within a range; null without data. */
 function means(series: SeriesSource, after: number, upTo = Number.POSITIVE_INFINITY): Means | null {
   const metric = series.get(success);
   if (!metric) return null;
