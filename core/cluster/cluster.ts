@@ -13,11 +13,11 @@ import { Targets } from './targets.ts';
 
 interface ClusterParts {
   home: string;
-  /** Path of the app's trainer. */
-  trainer: { path: string };
+  /** Path of the app's trainer, and the environment variables that it needs. */
+  trainer: { path: string; variables: NodeJS.ProcessEnv };
   /** Runs a program of Slurm and returns its output. */
   run?: typeof runSlurm;
-  /** Minimum time in ms between two requests for the states of all jobs. */
+  /** Minimum time in ms between two requests for the states of all jobs, also if they fail. */
   maxAge?: number;
 }
 
@@ -26,9 +26,11 @@ export class Cluster {
   readonly targets: Targets;
   private readonly parts: ClusterParts;
   private readonly run: typeof runSlurm;
-  private queue: { jobs: Map<string, SlurmJob>; time: number } | null = null;
-  /** Jobs that have ended. Their state does not change. */
+  private queue: { jobs: Promise<Map<string, SlurmJob>>; time: number } | null = null;
+  /** Jobs that have ended. Their state changes only if they are requeued. */
   private readonly ended = new Map<string, SlurmJob>();
+  /** Runs that are being sent. */
+  private readonly sending = new Set<string>();
 
   constructor(parts: ClusterParts) {
     this.parts = parts;
@@ -55,11 +57,12 @@ export class Cluster {
 
   /** Sends a run and returns the job's id. Throws `job_active`, or as {@link check} does. */
   async submit(runId: string, target: string): Promise<string> {
-    await this.refuseActive(runId);
-    const folder = this.folder(runId);
-    const path = join(folder, 'slurm.sh');
-    writeFileSync(path, this.script(runId, target));
-    return this.send([runId], target, path, folder, (id) => id);
+    return this.whileSending([runId], () => {
+      const folder = this.folder(runId);
+      const path = join(folder, 'slurm.sh');
+      writeFileSync(path, this.script(runId, target));
+      return this.send([runId], target, path, folder, null);
+    });
   }
 
   /** Returns the script for the runs of a sweep. */
@@ -69,14 +72,14 @@ export class Cluster {
 
   /** Sends the runs of a sweep as an array of jobs and returns the array's id. Throws as {@link submit} does. */
   async submitStudy(studyId: string, runIds: readonly string[], target: string): Promise<string> {
-    for (const runId of runIds) await this.refuseActive(runId);
-    const job = this.arrayOf(studyId, runIds, target);
-    ensureFolder(dirname(job.folder));
-    ensureFolder(job.folder);
-    writeFileSync(job.list, runIds.map((runId) => `${this.folder(runId)}\n`).join(''));
-    const path = join(job.folder, 'slurm.sh');
-    writeFileSync(path, this.scriptOf(job, target));
-    return this.send(runIds, target, path, job.folder, (id, index) => `${id}_${index}`);
+    return this.whileSending(runIds, () => {
+      const job = this.arrayOf(studyId, runIds, target);
+      ensureFolder(dirname(job.folder));
+      ensureFolder(job.folder);
+      const path = join(job.folder, 'slurm.sh');
+      writeFileSync(path, this.scriptOf(job, target));
+      return this.send(runIds, target, path, job.folder, studyId);
+    });
   }
 
   /** Returns the newest job of each of the given runs that was sent. The state is unknown if the controller does not answer. */
@@ -90,8 +93,18 @@ export class Cluster {
     return jobs;
   }
 
-  /** Throws `job_active` if a job of the run waits, runs or is in an unknown state. */
+  /** Throws `job_active` if the run is being sent, or a job of it waits, runs or is in an unknown state. */
   async refuseActive(runId: string): Promise<void> {
+    this.refuseSending(runId);
+    await this.refuseJob(runId);
+  }
+
+  private refuseSending(runId: string): void {
+    if (this.sending.has(runId))
+      throw new Failure('job_active', `Run ${runId} is being sent to a cluster.`, 'Wait until it has been sent.');
+  }
+
+  private async refuseJob(runId: string): Promise<void> {
     const file = readJobFile(this.folder(runId));
     if (!file) return;
     const { job, phase, text } = await this.stateOf(runId, file);
@@ -106,6 +119,7 @@ export class Cluster {
   /** Throws `run_not_sent`, or an error of {@link runSlurm}. */
   async act(runId: string, action: JobAction): Promise<void> {
     const job = this.requireJob(runId);
+    this.ended.delete(job);
     if (action === 'cancel') await this.run('scancel', [job]);
     // uhold: the user may release it.
     else await this.run('scontrol', [action === 'hold' ? 'uhold' : action, job]);
@@ -128,7 +142,7 @@ export class Cluster {
   private arrayOf(study: string, runIds: readonly string[], target: string) {
     const folder = join(this.parts.home, 'jobs', study);
     const { simultaneous } = this.targets.get(target);
-    return { study, folder, list: join(folder, 'runs.txt'), count: runIds.length, simultaneous };
+    return { study, folder, runs: runIds.map((runId) => this.folder(runId)), simultaneous };
   }
 
   private requireJob(runId: string): string {
@@ -137,25 +151,41 @@ export class Cluster {
     throw new Failure('run_not_sent', `Run ${runId} has no job on a cluster.`, 'List jobs with `starpo cluster jobs`.');
   }
 
-  /** Sends a script whose runs have no active job. */
+  /** Sends runs, which can be neither started nor sent again until it has finished. Throws `job_active`. */
+  private async whileSending(runIds: readonly string[], send: () => Promise<string>): Promise<string> {
+    for (const runId of runIds) this.refuseSending(runId);
+    for (const runId of runIds) this.sending.add(runId);
+    try {
+      for (const runId of runIds) await this.refuseJob(runId);
+      return await send();
+    } finally {
+      for (const runId of runIds) this.sending.delete(runId);
+    }
+  }
+
+  /** Sends a script. `study`: the sweep of the runs, which are the tasks of an array; null for a single run. */
   private async send(
     runIds: readonly string[],
     target: string,
     path: string,
     cwd: string,
-    jobOf: (id: string, index: number) => string,
+    study: string | null,
   ): Promise<string> {
-    await this.run('sbatch', ['--test-only', path], cwd);
+    await this.run('sbatch', ['--test-only', path], { cwd });
     const submitted = Date.now();
-    const write = (job: (index: number) => string | null) => {
-      for (const [index, runId] of runIds.entries())
-        writeJobFile(this.folder(runId), { target, job: job(index), submitted });
+    const write = (id: string | null) => {
+      for (const [index, runId] of runIds.entries()) {
+        const job = study === null || id === null ? id : `${id}_${index}`;
+        const task = study === null ? undefined : { study, index };
+        writeJobFile(this.folder(runId), { target, job, submitted, task });
+      }
     };
     // If this process exits before it receives the id, `adopt` finds the job by its name.
-    write(() => null);
+    write(null);
     try {
-      const [id = ''] = (await this.run('sbatch', ['--parsable', path], cwd)).trim().split(';');
-      write((index) => jobOf(id, index));
+      const { variables } = this.parts.trainer;
+      const [id = ''] = (await this.run('sbatch', ['--parsable', path], { cwd, env: variables })).trim().split(';');
+      write(id);
       this.queue = null;
       return id;
     } catch (error) {
@@ -170,7 +200,14 @@ export class Cluster {
   private async adopt(runId: string): Promise<void> {
     const file = readJobFile(this.folder(runId));
     if (file?.job !== null || file === null) return;
-    const [job] = (await this.run('squeue', ['-h', '-n', jobName(runId), '-o', '%i'])).trim().split('\n');
+    const { task } = file;
+    const text = await this.run('squeue', ['-h', '-r', ofUser(), '-n', jobName(task?.study ?? runId), '-o', '%i']);
+    // The newest: an earlier array of the sweep may still run.
+    const jobs = text
+      .trim()
+      .split('\n')
+      .sort((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10));
+    const job = task ? jobs.find((id) => id.endsWith(`_${task.index}`)) : jobs[0];
     if (job) writeJobFile(this.folder(runId), { ...file, job });
   }
 
@@ -200,11 +237,11 @@ export class Cluster {
   }
 
   /** Reads all jobs of the user at once: sites forbid frequent requests. */
-  private async readQueue(): Promise<Map<string, SlurmJob>> {
+  private readQueue(): Promise<Map<string, SlurmJob>> {
     if (!this.queue || Date.now() - this.queue.time > (this.parts.maxAge ?? 15_000)) {
-      const time = Date.now();
-      const text = await this.run('squeue', ['-h', '-r', `--user=${userInfo().username}`, '-o', queueFormat]);
-      this.queue = { jobs: new Map(parseQueue(text).map((job) => [job.job, job])), time };
+      const read = this.run('squeue', ['-h', '-r', ofUser(), '-o', queueFormat]);
+      const jobs = read.then((text) => new Map(parseQueue(text).map((job) => [job.job, job])));
+      this.queue = { jobs, time: Date.now() };
     }
     return this.queue.jobs;
   }
@@ -224,6 +261,8 @@ export class Cluster {
     return parseAccounting(text);
   }
 }
+
+const ofUser = () => `--user=${userInfo().username}`;
 
 const endedJob = (text: string) => {
   return { phase: 'ended' as const, state: '', text, never: false, timeLeft: '' };

@@ -12,6 +12,8 @@ const jobFile = z.object({
   job: z.string().nullable(),
   /** ms since the epoch */
   submitted: z.number(),
+  /** The sweep whose array contains the job, and the index there. */
+  task: z.object({ study: z.string(), index: z.number().int() }).optional(),
 });
 export type JobFile = z.infer<typeof jobFile>;
 

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { runFiles } from '../run-directory/names.ts';
 import type { SlurmTarget } from './targets.ts';
 
-/** What a script trains: a run, or the runs listed in a file, one per line, as an array of jobs. */
+/** The runs that a script trains: one, or several as an array of jobs. `folder` gets the output of Slurm; it is that of a single run. */
 export type Job =
   | { run: string; folder: string }
-  | { study: string; folder: string; list: string; count: number; simultaneous: number | undefined };
+  | { study: string; folder: string; runs: readonly string[]; simultaneous: number | undefined };
 
 export const jobName = (run: string) => `starpo-${run}`;
 
@@ -15,7 +15,7 @@ export function slurmScript(job: Job, target: SlurmTarget, trainer: string): str
   const device = target.gpus > 0 ? 'cuda' : 'cpu';
   const command = [target.prefix, quoted(target.trainer ?? trainer), 'train "$run" --device', device];
   return `${['#!/bin/bash', ...options.map((option) => `#SBATCH ${option}`), ...target.setup].join('\n')}
-${'run' in job ? `run=${quoted(job.folder)}` : `run=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" ${quoted(job.list)})`}
+${'run' in job ? `run=${quoted(job.folder)}` : `runs=(\n${job.runs.map(quoted).join('\n')}\n)\nrun=\${runs[SLURM_ARRAY_TASK_ID]}`}
 ${body.replace('COMMAND', () => command.filter(Boolean).join(' '))}`;
 }
 
@@ -33,7 +33,7 @@ function jobOptions(job: Job, { grace }: SlurmTarget): string[] {
   const limit = job.simultaneous === undefined ? '' : `%${job.simultaneous}`;
   return [
     `--job-name=${jobName(job.study)}`,
-    `--array=0-${job.count - 1}${limit}`,
+    `--array=0-${job.runs.length - 1}${limit}`,
     `--comment=starpo:${job.study}`,
     `--output=${outputPath(job.folder, '/slurm-%A_%a.log')}`,
     ...common,

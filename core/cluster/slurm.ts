@@ -25,9 +25,13 @@ const unreachable =
 const jobMissing = /invalid job id/i;
 
 /** Runs a command of Slurm and returns its output. Throws `slurm_missing`, `slurm_unreachable`, `job_unknown` or `slurm_refused`. */
-export function runSlurm(program: string, args: readonly string[], cwd?: string): Promise<string> {
+export function runSlurm(
+  program: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(program, args, { timeout, maxBuffer: 64 << 20, cwd }, (error, output, errors) => {
+    execFile(program, args, { ...options, timeout, maxBuffer: 64 << 20 }, (error, output, errors) => {
       if (!error) return resolve(`${output}${program === 'sbatch' && args.includes('--test-only') ? errors : ''}`);
       reject(slurmFailure(program, error, errors));
     });

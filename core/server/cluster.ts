@@ -21,12 +21,15 @@ export async function sendRun(
   runId: string,
   target: string,
 ): Promise<Output<'cluster.submit'>> {
-  if (isLive(runs.get(runId).status) || runs.isLoading(runId))
-    throw new Failure('run_active', `Run ${runId} is already running.`, 'Send another run.');
-  runs.requireStartable(runId);
-  const job = await cluster.submit(runId, target);
-  if (queue.list().includes(runId)) queue.remove(runId);
-  return { job };
+  // Otherwise the queue might start it at the same time.
+  return queue.whileHeld(async () => {
+    if (isLive(runs.get(runId).status) || runs.isLoading(runId))
+      throw new Failure('run_active', `Run ${runId} is already running.`, 'Send another run.');
+    runs.requireStartable(runId);
+    const job = await cluster.submit(runId, target);
+    if (queue.list().includes(runId)) queue.remove(runId);
+    return { job };
+  });
 }
 
 /** Returns the script and the price of sending a sweep. */

@@ -88,7 +88,7 @@ export class Trainer {
   }
 
   /** The environment variables of a trainer that may start confirmed commands. */
-  private get variables(): NodeJS.ProcessEnv {
+  get variables(): NodeJS.ProcessEnv {
     const confirmed = this.confirmed?.digests().join(',') ?? '';
     return { ...process.env, STARPO_CONFIRMED_COMMANDS: confirmed, STARPO_PROGRAMS: programsFolder() };
   }

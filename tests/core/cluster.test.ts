@@ -85,6 +85,7 @@ test('a program that is not installed is reported', () => {
   expect(slurmFailure('sbatch', missing as never, '')).toMatchObject({ code: 'slurm_missing' });
 });
 
+const trainer = { path: '/trainer', variables: {} };
 const target = slurmTarget.parse({ type: 'slurm', partition: 'gpu', time: '4:00:00', memory: '32G' });
 
 test('the script of a run has the settings of its target, and quotes paths', () => {
@@ -123,15 +124,18 @@ test('the script of a sweep is an array; set-up lines and a container come befor
   const job = {
     study: 'clip',
     folder: '/data/jobs/clip',
-    list: '/data/jobs/clip/runs.txt',
-    count: 16,
+    runs: Array.from({ length: 16 }, (_, index) => `/data/it's/runs/clip-${index}`),
     simultaneous: 8,
   };
   const script = slurmScript(job, { ...own, trainer: '/trainer' }, '/other');
   expect(script).toContain('#SBATCH --array=0-15%8\n');
   expect(script).toContain('#SBATCH --output="/data/jobs/clip/slurm-%A_%a.log"\n');
   expect(script).not.toMatch(/singleton|gpus-per-node/);
-  expect(script).toMatch(/#SBATCH --exclusive\nmodule load gcc\nrun=\$\(sed -n .* '\/data\/jobs\/clip\/runs.txt'\)/);
+  // In the script: a task that is requeued later must not read the runs of a newer array.
+  expect(script).toContain(
+    "#SBATCH --exclusive\nmodule load gcc\nruns=(\n'/data/it'\\''s/runs/clip-0'\n'/data/it'\\''s/runs/clip-1'\n",
+  );
+  expect(script).toContain(`clip-15'\n)\nrun=\${runs[SLURM_ARRAY_TASK_ID]}\n`);
   expect(script).toContain(`\napptainer exec --bind $$,$& image.sif '/trainer' train "$run" --device cpu >>`);
 });
 
@@ -145,7 +149,7 @@ test.each<[object, string]>([
 ])('the invalid target %j is refused', async (invalid, message) => {
   const home = mkdtempSync(join(tmpdir(), 'starpo-targets-'));
   writeFileSync(join(home, 'targets.json'), JSON.stringify({ version: 1, targets: { slurm: invalid } }));
-  const cluster = new Cluster({ home, trainer: { path: '/trainer' } });
+  const cluster = new Cluster({ home, trainer });
   expect(() => cluster.script('run', 'slurm')).toThrow(
     expect.objectContaining({ code: 'targets_invalid', message: expect.stringContaining(message) }),
   );
@@ -171,7 +175,7 @@ test('a job is unknown while the controller does not answer, and is found by its
     if (!answers) throw slurmFailure(program, { code: 1, message: '' }, 'Unable to contact slurm controller');
     return args.includes('-n') ? '4\n' : queue;
   };
-  const cluster = new Cluster({ home: world.home, trainer: { path: '/trainer' }, run });
+  const cluster = new Cluster({ home: world.home, trainer, run, maxAge: -1 });
   expect(await cluster.jobs(['lake'])).toMatchObject([{ run: 'lake', phase: 'unknown' }]);
   writeJobFile(folder, { target: 'slurm', job: '4', submitted: 1 });
   expect(await cluster.jobs(['lake'])).toMatchObject([{ job: '4', phase: 'unknown' }]);
@@ -180,5 +184,75 @@ test('a job is unknown while the controller does not answer, and is found by its
   answers = true;
   expect(await cluster.jobs(['lake', 'other'])).toMatchObject([{ job: '4', phase: 'running', timeLeft: '4:59' }]);
   expect(readJobFile(folder)).toMatchObject({ job: '4' });
+  await world.close();
+});
+
+/** A cluster of a world with two runs of a sweep and a target, and the calls of Slurm's programs. */
+function clusterWith(world: World, answer: (program: string, args: readonly string[]) => string | Promise<string>) {
+  for (const run of ['a', 'b']) world.run(run);
+  const targets = { slurm: { type: 'slurm', time: '10' } };
+  writeFileSync(join(world.home, 'targets.json'), JSON.stringify({ version: 1, targets }));
+  const calls: { program: string; args: readonly string[]; options: object | undefined }[] = [];
+  const run = async (program: string, args: readonly string[], options?: object) => {
+    calls.push({ program, args, options });
+    return answer(program, args);
+  };
+  const variables = { STARPO_CONFIRMED_COMMANDS: 'digest' };
+  return { calls, cluster: new Cluster({ home: world.home, trainer: { path: '/trainer', variables }, run }) };
+}
+
+test('a run that is being sent can be neither started nor sent again, and its job may run the confirmed commands', async () => {
+  const world = new World();
+  const answer = Promise.withResolvers<string>();
+  const { calls, cluster } = clusterWith(world, (_, args) => (args.includes('--parsable') ? answer.promise : ''));
+  const sent = cluster.submitStudy('clip', ['a', 'b'], 'slurm');
+  await expect(cluster.refuseActive('b')).rejects.toMatchObject({ code: 'job_active' });
+  await expect(cluster.submit('b', 'slurm')).rejects.toMatchObject({ code: 'job_active' });
+  answer.resolve('8\n');
+  expect(await sent).toBe('8');
+  expect(calls.find(({ args }) => args.includes('--parsable'))!.options).toMatchObject({
+    env: { STARPO_CONFIRMED_COMMANDS: 'digest' },
+  });
+  await world.close();
+});
+
+test('the job of a sweep whose id was lost is found by the sweep and its index', async () => {
+  const world = new World();
+  const { cluster } = clusterWith(world, (program, args) => {
+    if (args.includes('--parsable')) throw slurmFailure(program, { code: 1, message: '' }, 'Socket timed out');
+    if (args.includes('-n')) return args.includes('starpo-clip') ? '7_1\n8_0\n8_1\n' : '';
+    return program === 'squeue' ? queue : '';
+  });
+  await expect(cluster.submitStudy('clip', ['a', 'b'], 'slurm')).rejects.toMatchObject({ code: 'slurm_unreachable' });
+  expect(await cluster.jobs(['a', 'b'])).toMatchObject([
+    { job: '8_0', phase: 'pending' },
+    { job: '8_1', phase: 'running' },
+  ]);
+  await expect(cluster.refuseActive('b')).rejects.toMatchObject({ code: 'job_active' });
+  await world.close();
+});
+
+test('an ended job that is requeued is active again', async () => {
+  const world = new World();
+  let queued = '';
+  const { cluster } = clusterWith(world, (program, args) => {
+    if (args[0] === 'requeue') queued = queue;
+    return program === 'squeue' ? queued : args.includes('show') ? canceled : '';
+  });
+  writeJobFile(world.run('a'), { target: 'slurm', job: '4', submitted: 1 });
+  await cluster.refuseActive('a');
+  await cluster.act('a', 'requeue');
+  await expect(cluster.refuseActive('a')).rejects.toMatchObject({ code: 'job_active' });
+  await world.close();
+});
+
+test('a controller that does not answer is asked once for all jobs', async () => {
+  const world = new World();
+  const { calls, cluster } = clusterWith(world, (program) => {
+    throw slurmFailure(program, { code: 1, message: '' }, 'Unable to contact slurm controller');
+  });
+  for (const run of ['a', 'b']) writeJobFile(world.run(run), { target: 'slurm', job: '4', submitted: 1 });
+  expect(await cluster.jobs(['a', 'b'])).toMatchObject([{ phase: 'unknown' }, { phase: 'unknown' }]);
+  expect(calls).toHaveLength(1);
   await world.close();
 });
