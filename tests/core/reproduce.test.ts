@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Client } from '../../core/contract/client.ts';
 import { procedures, type Series } from '../../core/contract/contract.ts';
+import { createSweeps } from '../../core/contract/create-sweeps.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { differenceOf, measured, type RunResult, verdictOf } from '../../core/reproduce/measure.ts';
 import { htmlPage, markdownPage } from '../../core/reproduce/page.ts';
@@ -177,6 +179,28 @@ describe('a measure', () => {
     expect(verdictOf(single)).toBe('agrees');
     expect(verdictOf(differenceOf(runs([0.3]), runs([0.7]), claim))).toBe('disagrees');
   });
+});
+
+test('the sweeps of a study are created once and started until they have completed', async () => {
+  const [done, stopped, missing] = paperStudies('starter').flatMap(({ sweeps }) => sweeps);
+  const calls: [string, object][] = [];
+  const existing = [
+    { id: 'done', name: done!.name, state: 'completed' },
+    { id: 'stopped', name: stopped!.name, state: 'incomplete' },
+  ];
+  const call = async (name: string, input: object) => {
+    if (name === 'studies.list') return existing;
+    calls.push([name, input]);
+    return { id: 'new' };
+  };
+  const client = { call } as unknown as Pick<Client, 'call'>;
+  const ids: string[] = [];
+  for await (const id of createSweeps(client, [done!, stopped!, missing!], true)) ids.push(id);
+  expect(ids).toEqual(['done', 'stopped', 'new']);
+  expect(calls).toEqual([
+    ['studies.start', { studyId: 'stopped' }],
+    ['studies.create', { ...missing!, start: true }],
+  ]);
 });
 
 test('a report has the numbers of the paper beside the own ones and lists what disagrees', () => {

@@ -8,6 +8,7 @@ import {
   type StudyRow,
   type StudySummary,
 } from '../../contract/contract.ts';
+import { createSweeps } from '../../contract/create-sweeps.ts';
 import { Failure, messageOf } from '../../contract/failure.ts';
 import { panelWords } from '../../contract/panel-words.ts';
 import { iterationsInWords, lastIterationsTitle, spreadInWords } from '../../contract/study-words.ts';
@@ -60,14 +61,9 @@ export async function newStudy(
     );
   const content = file === undefined ? null : readStudy(file);
   await withClient(home, async (client) => {
-    const sweeps = content ? [content] : (await paperStudyOf(client, study!, model)).sweeps;
-    const existing = content ? [] : await client.call('studies.list', {});
-    for (const sweep of sweeps) {
-      const found = existing.find(({ name }) => name === sweep.name);
-      if (found && start) await client.call('studies.start', { studyId: found.id });
-      const { id } = found ?? (await client.call('studies.create', { ...sweep, start }));
-      print(id);
-    }
+    if (content) print((await client.call('studies.create', { ...content, start })).id);
+    else
+      for await (const id of createSweeps(client, (await paperStudyOf(client, study!, model)).sweeps, start)) print(id);
     if (start) await remindOfQueue(client);
   });
 }

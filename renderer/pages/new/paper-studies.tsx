@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { PaperStudyFacts } from '../../../core/contract/contract.ts';
+import { createSweeps } from '../../../core/contract/create-sweeps.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
@@ -103,13 +104,8 @@ function CreateSweeps({ study: { sweeps } }: { study: PaperStudyFacts }) {
     setBusy(true);
     setProblem(null);
     try {
-      const existing = await api.call('studies.list', {});
       const ids: string[] = [];
-      for (const sweep of sweeps) {
-        const found = existing.find(({ name }) => name === sweep.name);
-        if (found && start) await api.call('studies.start', { studyId: found.id });
-        ids.push((found ?? (await api.call('studies.create', { ...sweep, start }))).id);
-      }
+      for await (const id of createSweeps(api, sweeps, start)) ids.push(id);
       navigate(ids.length === 1 ? { page: 'study', studyId: ids[0]! } : { page: 'studies' });
     } catch (cause) {
       setProblem(asFailure(cause).message);
