@@ -87,10 +87,10 @@ export function commandOutput(command: string, args: readonly string[], cwd: str
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
     let [output, errors] = ['', ''];
-    child.stdout.on('data', (text) => {
+    child.stdout.setEncoding('utf8').on('data', (text) => {
       output += text;
     });
-    child.stderr.on('data', (text) => {
+    child.stderr.setEncoding('utf8').on('data', (text) => {
       errors += text;
     });
     const stop = () => child.kill('SIGINT');

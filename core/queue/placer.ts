@@ -86,7 +86,9 @@ export class Placer {
         hasOther = true;
         continue;
       }
-      const setting = getRun(this.parts.database, entry.run)!.device;
+      const setting = getRun(this.parts.database, entry.run)?.device;
+      // It was deleted since the queue was read.
+      if (setting === undefined) continue;
       const bytes = memory && setting !== 'cpu' ? await this.needOf(entry.run) : null;
       const facts = this.facts(devices, entries, closed);
       const placement = place(setting, bytes, facts);

@@ -228,7 +228,10 @@ export class Queue {
   /** Claims a device for the first run that has a free one; drops deleted runs. Returns null if every run waits. */
   private async next(): Promise<{ run: string; device: PoolDevice } | null> {
     const entries = this.pending();
-    if (entries.length === 0) return null;
+    if (entries.length === 0) {
+      this.waits = new Map();
+      return null;
+    }
     const claimed = await this.claimOfEarlierProcess(entries);
     if (claimed) return claimed;
     const { placed, waits, problem } = await this.placer.next(entries);

@@ -86,6 +86,12 @@ test('a rescue reports a worse, an unfinished and a deleted successor', () => {
       'running',
     ),
   ).toBe('Success is now 70.0 % after the roll-back, above the best before it (60.0 %).');
+  expect(
+    resultOf(
+      seriesOf(21, 60, () => 0.6),
+      'completed',
+    ),
+  ).toBe('Success ended at 60.0 % after the roll-back, equal to the best before it (60.0 %).');
   expect(resultOf(new RunSeries(), 'running')).toBe('Training continues from iteration 20. There is no result yet.');
   expect(resultOf(null, 'completed')).toBe('The run that continued was deleted.');
   expect(storyOf({ ...before, run: runOf() }, config, [], after)).toBeNull();

@@ -1,6 +1,6 @@
 import type { Machine, MachineSample, PooledDevice } from '../../../core/contract/contract.ts';
 import { bytes } from '../../../core/contract/numbers.ts';
-import { isLive, isSameDevice } from '../../../core/contract/run-facts.ts';
+import { deviceKey, isLive, isSameDevice } from '../../../core/contract/run-facts.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { Button, ErrorNote, Progress } from '../../components/basics.tsx';
@@ -63,7 +63,7 @@ export function DeviceList({ machine, samples, interval }: DeviceListProps) {
         </div>
       </div>
       {gpus.map((device) => (
-        <div key={device.id} className="stack">
+        <div key={deviceKey(device)} className="stack">
           <DeviceHead device={device} />
           <GpuGauges gpu={device} index={gaugeOf(device, machine)} samples={shown} {...plot} />
         </div>
@@ -116,7 +116,11 @@ function DeviceHead({ device }: { device: PooledDevice }) {
       {problem && message && (
         <ErrorNote kind="warning" error={{ ...problem, message }}>
           {aside && (
-            <Button writes disabled={busy} onClick={() => perform(() => api.call('devices.restore', { device: id }))}>
+            <Button
+              writes
+              disabled={busy}
+              onClick={() => perform(() => api.call('devices.restore', { device: deviceKey(device) }))}
+            >
               Return to the queue
             </Button>
           )}

@@ -108,11 +108,13 @@ function resultOf(before: Means | null, after: Side | null, checkpoint: number):
   if (!reached || !before) return `Training continues from iteration ${checkpoint}. There is no result yet.`;
   const distance = before.best - reached.last;
   const compared =
-    distance <= 0
-      ? `above the best before it (${percent(before.best)})`
-      : distance <= tolerance
-        ? `within ${100 * tolerance} points of the best before it (${percent(before.best)})`
-        : `${Math.round(100 * distance)} points below the best before it (${percent(before.best)})`;
+    percent(reached.last) === percent(before.best)
+      ? `equal to the best before it (${percent(before.best)})`
+      : distance < 0
+        ? `above the best before it (${percent(before.best)})`
+        : distance <= tolerance
+          ? `within ${100 * tolerance} points of the best before it (${percent(before.best)})`
+          : `${Math.round(100 * distance)} points below the best before it (${percent(before.best)})`;
   const when = isLive(after.run.status) ? 'is now' : 'ended at';
   return `Success ${when} ${percent(reached.last)} after the roll-back, ${compared}.`;
 }
