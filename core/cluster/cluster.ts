@@ -27,7 +27,7 @@ export class Cluster {
   private readonly parts: ClusterParts;
   private readonly run: typeof runSlurm;
   private queue: { jobs: Promise<Map<string, SlurmJob>>; time: number } | null = null;
-  /** Jobs that have ended. Their state changes only if they are requeued. */
+  /** Jobs that have ended. Their state changes only if they are requeued, and then they are in the queue again. */
   private readonly ended = new Map<string, SlurmJob>();
   /** Runs that are being sent. */
   private readonly sending = new Set<string>();
@@ -119,7 +119,6 @@ export class Cluster {
   /** Throws `run_not_sent`, or an error of {@link runSlurm}. */
   async act(runId: string, action: JobAction): Promise<void> {
     const job = this.requireJob(runId);
-    this.ended.delete(job);
     if (action === 'cancel') await this.run('scancel', [job]);
     // uhold: the user may release it.
     else await this.run('scontrol', [action === 'hold' ? 'uhold' : action, job]);
@@ -228,9 +227,13 @@ export class Cluster {
   /** Returns a job; null if Slurm has no record of it. */
   private async find(job: string): Promise<SlurmJob | null> {
     const ended = this.ended.get(job);
-    if (ended) return ended;
-    const queued = (await this.readQueue()).get(job);
-    if (queued) return queued;
+    const queue = await this.readQueue().catch((error) => {
+      if (ended) return null;
+      throw error;
+    });
+    const queued = queue?.get(job);
+    if (queued) this.ended.delete(job);
+    if (queued || ended) return queued ?? ended!;
     const found = (await this.showJob(job)) ?? (await this.showAccounting(job));
     if (found && describeJob(found).phase === 'ended') this.ended.set(job, found);
     return found;
