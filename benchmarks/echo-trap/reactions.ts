@@ -1,7 +1,7 @@
 /**
  * Measures what an automatic roll-back gains and costs. Trains each setting of run-list.json twice with the same seed to the same iteration, with
  * `automatic_action` notify and rollback, and compares the success of the last ten iterations. Takes hours; can be stopped and continued.
- * Held-out settings are an opening of that part (README.md): record it before reading the results.
+ * Running held-out settings counts as an opening of the held-out part (README.md): record it before reading the results.
  * Usage: npm run benchmark:reactions -- [--part held-out] [--only PATTERN] [--seeds 2] [--set key=value ...] [--workers 1] [--into FOLDER] [--out FILE]
  */
 import { setPriority } from 'node:os';

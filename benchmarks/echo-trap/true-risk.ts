@@ -1,7 +1,7 @@
 /**
  * Measures the true risk: from each checkpoint of a run, continuations with other seeds and levels; the share that collapses within them is the risk there.
  * Compares the monitor's score with it. Takes hours; can be stopped and continued. The folder --into also has the runs with their checkpoints.
- * Held-out settings are an opening of that part (README.md): record it before reading the results.
+ * Running held-out settings counts as an opening of the held-out part (README.md): record it before reading the results.
  * Usage: npm run benchmark:true-risk -- --into FOLDER [--part tuning] [--only PATTERN] [--seeds 1] [--every 20] [--continuations 6] [--length 40] [--set key=value ...] [--workers 1] [--out FILE]
  */
 import { readFileSync, rmSync } from 'node:fs';

@@ -1,7 +1,7 @@
 import type { ConfigCheck, ConfigProblem } from '../contract/contract.ts';
 import { asFailure, type Failure } from '../contract/failure.ts';
 import { shortValue } from '../contract/run-names.ts';
-import { knownCollapses } from '../echo-trap/known-runs.ts';
+import { recordedCollapses } from '../echo-trap/recorded-runs.ts';
 import type { TimeEstimates } from '../estimates/time.ts';
 import { inTitles, titleOf } from '../presets/form.ts';
 import { risingRate } from '../run-config/learning-rate.ts';
@@ -107,13 +107,14 @@ function rateWarnings(original: RunConfig, config: RunConfig, names: SettingName
 
 /** Warns if recorded runs collapsed at this step size or a lower one. */
 function collapseWarnings(config: RunConfig, names: SettingNames): string[] {
-  const known = knownCollapses(config);
-  if (!known) return [];
+  const recorded = recordedCollapses(config);
+  if (!recorded) return [];
+  const { runs, collapsed, step } = recorded;
   const { optimizer, policy_loss } = config;
   const factors = `${names.of('optimizer.learning_rate')} × ${names.of('policy_loss.epochs')}`;
   const own = shortValue(optimizer.learning_rate * policy_loss.epochs);
   return [
-    `${known.collapsed} of ${known.runs} recorded runs of this model and environment collapsed at a step size (${factors}) of ${shortValue(known.step)}. This run's is ${own}. A lower learning rate is safer.`,
+    `${collapsed} of ${runs} recorded runs of this model and environment collapsed at a step size (${factors}) of ${shortValue(step)}. This run's is ${own}. A lower learning rate is safer.`,
   ];
 }
 

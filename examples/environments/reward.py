@@ -1,6 +1,6 @@
-"""A reward program: pays for reasoning that names the chosen action, and costs repeated responses.
+"""A reward program that rewards reasoning which names the chosen action, and penalizes repeated responses.
 
-Speaks docs/formats/reward-program.md. A term is one number for the episode, or a list with one number per turn."""
+The protocol is docs/formats/reward-program.md. A term is one number for the episode, or a list with one number per turn."""
 
 import json
 import sys

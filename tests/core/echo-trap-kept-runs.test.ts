@@ -5,11 +5,11 @@ import type { EchoTrap, TrapState } from '../../core/contract/echo-trap.ts';
 import { metricTitle } from '../../core/contract/metric-titles.ts';
 import { quadrantOf } from '../../core/contract/regime-map.ts';
 import { stateOfAlert } from '../../core/contract/trap-words.ts';
-import knownRuns from '../../core/echo-trap/known-runs.json' with { type: 'json' };
-import { countKnownRuns, knownCollapses } from '../../core/echo-trap/known-runs.ts';
 import { readLabeledRun } from '../../core/echo-trap/labeled-runs.ts';
 import { isAlarm, isCalm, losesVariety } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
+import recordedRuns from '../../core/echo-trap/recorded-runs.json' with { type: 'json' };
+import { countRecordedRuns, recordedCollapses } from '../../core/echo-trap/recorded-runs.ts';
 import { detectors } from '../../core/echo-trap/signals.ts';
 import { evidenceFor } from '../../core/echo-trap/words.ts';
 import { presets } from '../../core/presets/presets.ts';
@@ -99,17 +99,17 @@ describe('the monitor on recorded runs', () => {
     expect(found).toEqual([]);
   }, 60_000);
 
-  test('a configuration whose step size collapsed recorded runs is known before the start', () => {
-    expect(knownRuns).toEqual(countKnownRuns(runs));
+  test('recorded runs that collapsed at the step size of a configuration are found', () => {
+    expect(recordedRuns).toEqual(countRecordedRuns(runs));
     const collapsesOf = (preset: string, rate: number, epochs = 1, model = 'starter') => {
       const { config } = presets.find(({ id }) => id === preset)!;
-      const known = knownCollapses({
+      const risky = recordedCollapses({
         ...config,
         start: { ...config.start, model },
         optimizer: { ...config.optimizer, learning_rate: rate },
         policy_loss: { ...config.policy_loss, epochs },
       });
-      return known && [known.collapsed, known.runs, known.step];
+      return risky && [risky.collapsed, risky.runs, risky.step];
     };
     const lake = 'starter-frozen-lake-grpo';
     expect(collapsesOf(lake, 5e-4)).toEqual([8, 41, 5e-4]);
@@ -119,12 +119,12 @@ describe('the monitor on recorded runs', () => {
     // A step size above all recorded ones is compared with the nearest.
     expect(collapsesOf(lake, 1e-2)).toEqual([2, 4, 1.6e-3]);
     expect(collapsesOf('starter-sokoban-grpo', 1e-2)).toEqual([5, 9, 3e-4]);
-    // Nothing is known of other models.
+    // No runs of other models are recorded.
     expect(collapsesOf(lake, 5e-4, 1, 'Qwen/Qwen2.5-0.5B')).toBeNull();
-    for (const { id, config } of presets) if (!id.includes('trap')) expect(knownCollapses(config), id).toBeNull();
+    for (const { id, config } of presets) if (!id.includes('trap')) expect(recordedCollapses(config), id).toBeNull();
   });
 
-  test('runs that collapse at once, and no others, are named at their second iteration', () => {
+  test('runs that collapse at once, and no others, get a warning at their second iteration', () => {
     const lostAtOnce = runs.filter(
       ({ points, collapsed }) => collapsed !== null && collapsed - points[0]!.iteration < 4,
     );

@@ -154,15 +154,15 @@ export const updatesClip = detector({
   },
 });
 
-/** Updates after the start in which a run can be lost at once. */
+/** Number of updates after the start that are observed. */
 const firstUpdates = 5;
 const observed: readonly Watched[] = ['actor/approximate_kl', 'rollout/success_rate', 'rollout/format_valid_rate'];
-/** Success below this fraction of its first value, or format below it by this much, has dropped. */
+/** Success has dropped below this fraction of its first value, or format by this much. */
 const dropped = { success: 0.75, format: 0.05 };
 
 /**
- * The learning rate is too high by several times. An update counts if it changed the policy more than in any tuning run that kept its success. It needs a second family
- * of evidence: success or format has dropped.
+ * The learning rate is several times too high. The signal turns on if one of the first updates changed the policy more than in any tuning run that kept its success, and
+ * success or format has dropped.
  */
 export const lostAtOnce = detector({
   name: 'lost_at_once',
@@ -178,7 +178,7 @@ export const lostAtOnce = detector({
   read({ track, index }, memory, own) {
     const series = 'actor/approximate_kl';
     const kl = track.at(series, index);
-    // Missing if the filter kept no group, or the critic warms up.
+    // The KL is missing if the filter kept no group or the critic warms up.
     if (Number.isNaN(kl)) return null;
     const seen = (name: Watched) => (memory[name] ?? []) as number[];
     const isFirst = seen(series).length < firstUpdates;

@@ -1,10 +1,10 @@
 import type { RunConfig } from '../run-config/run-config.ts';
 import { factsOf } from './facts.ts';
-import known from './known-runs.json' with { type: 'json' };
 import type { LabeledRun } from './labeled-runs.ts';
+import recorded from './recorded-runs.json' with { type: 'json' };
 
 /** Recorded runs of one model on the same environments with the same step size (learning rate × epochs). */
-export interface KnownRuns {
+export interface RecordedRuns {
   model: string;
   environments: string[];
   step: number;
@@ -13,8 +13,8 @@ export interface KnownRuns {
 }
 
 /** Counts runs and collapses per model, environments and step size. */
-export function countKnownRuns(runs: readonly LabeledRun[]): KnownRuns[] {
-  const counts = new Map<string, KnownRuns>();
+export function countRecordedRuns(runs: readonly LabeledRun[]): RecordedRuns[] {
+  const counts = new Map<string, RecordedRuns>();
   for (const { config, collapsed } of runs) {
     const setting = settingOf(config as RunConfig);
     if (!setting) continue;
@@ -29,7 +29,7 @@ export function countKnownRuns(runs: readonly LabeledRun[]): KnownRuns[] {
 }
 
 /** Returns null for a run without updates by reward, or with an unknown learning rate. */
-function settingOf(config: RunConfig): Pick<KnownRuns, 'model' | 'environments' | 'step'> | null {
+function settingOf(config: RunConfig): Pick<RecordedRuns, 'model' | 'environments' | 'step'> | null {
   const { epochs, learningRate } = factsOf(config);
   if (config.task !== 'reinforce' || !learningRate) return null;
   const environments = config.environments.filter(({ share }) => share > 0).map(({ type }) => type);
@@ -40,17 +40,17 @@ function settingOf(config: RunConfig): Pick<KnownRuns, 'model' | 'environments' 
   };
 }
 
-/** At least so many runs, and this share of them collapsed. */
+/** Minimum number of runs, and minimum share of them that collapsed. */
 const minimum = { runs: 2, share: 0.15 };
-/** Step sizes up to this factor above a configuration's count as its own. */
+/** Step sizes up to this factor above a configuration's are treated as equal to it. */
 const similar = 1.3;
 
-/** Returns the known runs that collapsed at a configuration's step size, or the nearest lower one; null if it is lower than theirs. */
-export function knownCollapses(config: RunConfig): KnownRuns | null {
+/** Returns the recorded runs at the step size nearest to a configuration's, but not above it, at which enough runs collapsed; null without any. */
+export function recordedCollapses(config: RunConfig): RecordedRuns | null {
   const setting = settingOf(config);
   if (!setting) return null;
-  const distance = ({ step }: KnownRuns) => Math.abs(Math.log(step / setting.step));
-  const risky = (known as KnownRuns[]).filter(
+  const distance = ({ step }: RecordedRuns) => Math.abs(Math.log(step / setting.step));
+  const risky = (recorded as RecordedRuns[]).filter(
     ({ model, environments, step, runs, collapsed }) =>
       model === setting.model &&
       environments.join() === setting.environments.join() &&

@@ -1,9 +1,0 @@
-/** Counts collapses per step size in the tuning runs, for the warning before a run starts. Usage: node benchmarks/echo-trap/known-runs.ts */
-import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { countKnownRuns } from '../../core/echo-trap/known-runs.ts';
-import { readLabeledRuns } from '../../core/echo-trap/labeled-runs.ts';
-
-const { runs } = readLabeledRuns(join(import.meta.dirname, 'tuning'));
-const lines = countKnownRuns(runs).map((each) => `  ${JSON.stringify(each)}`);
-writeFileSync(resolve(import.meta.dirname, '../../core/echo-trap/known-runs.json'), `[\n${lines.join(',\n')}\n]\n`);
