@@ -52,9 +52,12 @@ TEST_CASE("options of normalization, whitening and the length cost have no effec
   CHECK(idle.at("reward.length_buffer") == "reward.length_cost is 0");
   CHECK(idle.at("advantage.whiten_over") == "advantage.whiten is false");
   const auto active =
-      idle_after({{"/reward/normalization", "mean"}, {"/reward/length_cost", 0.1}, {"/advantage/whiten", true}});
+      idle_after({{"/reward/normalization", "mean_std"}, {"/reward/length_cost", 0.1}, {"/advantage/whiten", true}});
   for (const char* path : {"reward.normalize_terms", "reward.length_buffer", "advantage.whiten_over"})
     CHECK_FALSE(active.contains(path));
+  CHECK(idle_after({{"/reward/normalization", "mean"}})
+            .at("reward.normalize_terms")
+            .starts_with("reward.normalization is mean"));
 }
 
 TEST_CASE("replay needs a limit and a share, and gives clipping and corrections an effect") {

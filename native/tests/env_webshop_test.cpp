@@ -240,6 +240,29 @@ TEST_CASE("the wrapper compact shows the instruction, three products and options
   CHECK(shop.idle_keys().at(0).first == "observation_mode");
 }
 
+TEST_CASE("the wrapper compact checks claims about the product that a number opens") {
+  WebShop shop(webshop_config(WebShopConfig::Wrapper::compact));
+  int affordable = 0, expensive = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    shop.reset(seed, nullptr);
+    shop.step("search[" + info_of(shop, true)["goal"]["name"].get<std::string>() + "]");
+    const json products = json::parse(*shop.board())["products"];
+    const auto facts = [&](const std::string& target) {
+      json list;
+      const auto claims = shop.check_claims("the price is low", std::vector{"click[" + target + "]"});
+      for (const Claim& claim : *claims) list.push_back({claim.holds, claim.fact});
+      return list;
+    };
+    for (std::size_t i = 0; i < 3; ++i) {
+      const json own = facts(std::to_string(i + 1));
+      CHECK(own == facts(python_lower(products[i]["asin"].get<std::string>())));
+      if (!own.empty()) ++(own[0][0] ? affordable : expensive);
+    }
+  }
+  CHECK(affordable > 0);
+  CHECK(expensive > 0);
+}
+
 TEST_CASE("the board of WebShop is its page with the parts of a purchase's reward") {
   WebShop shop(webshop_config(WebShopConfig::Wrapper::ragen_v2));
   CHECK(shop.board() == std::nullopt);

@@ -242,6 +242,14 @@ TEST_CASE_FIXTURE(AdvantageFixture, "each recorded reward term is normalized, we
   for (std::size_t i = 0; i < sequences.size(); ++i)
     for (const double advantage : sequences[i].advantages)
       CHECK(advantage == doctest::Approx(expected[i % 4]).epsilon(1e-5));
+
+  // Centered terms add up to the centered score, so their weights count once.
+  config.reward.normalization = RewardNormalization::mean;
+  score = [](std::size_t i) { return std::array{3.0, -0.5, 0.0, 0.0}[i % 4]; };
+  const auto centered = estimate({true, true, true});
+  REQUIRE(centered.size() == 12);
+  for (std::size_t i = 0; i < centered.size(); ++i)
+    for (const double advantage : centered[i].advantages) CHECK(advantage == doctest::Approx(score(i) - 0.625));
 }
 
 TEST_CASE_FIXTURE(AdvantageFixture, "normalized scores replace raw ones before the estimator, but not in the filter") {

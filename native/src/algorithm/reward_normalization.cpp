@@ -62,7 +62,9 @@ void normalize_rewards(std::vector<EpisodeRewards>& episodes, const Normalizatio
   for (const auto& [part, own] : parts) {
     std::vector<double> scores;
     for (const EpisodeRewards* episode : own) scores.push_back(episode->score());
-    scores = each_term ? normalized_terms(own, method) : all_normalized(scores, method);
+    // Centered terms add up to the centered score. Their weights are already in it.
+    const bool scales = method != RewardNormalization::mean;
+    scores = each_term && scales ? normalized_terms(own, method) : all_normalized(scores, method);
     for (std::size_t i = 0; i < own.size(); ++i) {
       for (TurnRewards& turn : own[i]->turns) turn.reward = 0;
       own[i]->turns.back().reward = scores[i];

@@ -148,6 +148,9 @@ void add_advantage(const RunConfig& config, IdleList& idle) {
     idle.add({"advantage.rewards"}, "this advantage.estimator uses the episode's score alone");
   if (config.reward.normalization == RewardNormalization::none)
     idle.add({"reward.normalize_by", "reward.normalize_terms"}, "reward.normalization is none");
+  if (config.reward.normalization == RewardNormalization::mean)
+    idle.add({"reward.normalize_terms"},
+             "reward.normalization is mean: the centered terms add up to the centered score");
   if (!config.advantage.whiten) idle.add({"advantage.whiten_over"}, "advantage.whiten is false");
   const auto average = config.policy_loss.average;
   if (estimator == Estimator::dr_grpo && average != LossAverage::fixed_length && average != LossAverage::trajectory_sum)

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr auto kFileName = "events.jsonl";
 constexpr std::int64_t kPhaseIntervalMs = 250;
-constexpr std::int64_t kSyncIntervalMs = 1000;
+constexpr std::int64_t kSyncIntervalMs = 1000;  // of phases
 
 // Replaces invalid UTF-8 in messages, so that the journal is always valid JSON.
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -87,8 +87,9 @@ void Journal::append(std::string_view type, std::string_view fields_json) {
   }
   size_ += static_cast<std::int64_t>(line.size());
   ++next_seq_;
+  // Other events are rare, and the last one before a pause must be visible.
   if (const auto now = milliseconds_since_epoch();
-      syncs_ && (now < last_sync_ || now >= last_sync_ + kSyncIntervalMs)) {
+      syncs_ && (type != "phase" || now < last_sync_ || now >= last_sync_ + kSyncIntervalMs)) {
     last_sync_ = now;
     if (::fdatasync(descriptor_) != 0) throw write_error(file_, errno);
   }

@@ -144,7 +144,10 @@ Catalogue::Catalogue(const std::filesystem::path& folder, bool human_goals, std:
   digest_ = read_text_file(digest, 2 * kDigestLength).value_or("");
   if (digest_.size() != kDigestLength) {
     digest_ = sha256(mapped_products->bytes());
-    write_file_atomically(digest, digest_);
+    try {
+      write_file_atomically(digest, digest_);
+    } catch (const Error&) {  // A folder with an index may be read-only. The digest is then computed at each start.
+    }
   }
 }
 

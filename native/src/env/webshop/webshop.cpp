@@ -269,8 +269,10 @@ std::optional<Demonstration> WebShop::demonstrate(const DemonstrationRequest& re
 std::optional<std::vector<Claim>> WebShop::check_claims(std::string_view reasoning,
                                                         std::span<const std::string> actions) const {
   const bool is_compact = config_.wrapper == WebShopConfig::Wrapper::compact;
-  const auto products = is_compact ? compact_products(shop_) : shop_.products_of_page();
-  return check_shop_claims(reasoning, actions, shop_, products);
+  if (!is_compact) return check_shop_claims(reasoning, actions, shop_, shop_.products_of_page());
+  std::vector<std::string> full_actions;
+  for (const std::string& action : actions) full_actions.push_back(full_action(shop_, action));
+  return check_shop_claims(reasoning, full_actions, shop_, compact_products(shop_));
 }
 
 }  // namespace starpo

@@ -259,7 +259,7 @@ double TrainingRun::diagnose(std::span<const Episode> episodes, std::span<const 
   std::vector<Episode> probe;
   if (config.diagnostics.probe && config.rollout.think) {
     probe = play_probe(config, state_->playground, *state_->replica.generator, iteration_, [&](int) { progress(); });
-    take_void_episodes(probe, "diagnostics of iteration " + std::to_string(iteration_));
+    take_void_episodes(probe, "in the diagnostics, ");
     episodes = probe;
   }
   add_diagnostics(config, state_->replica, episodes, kept, metrics, progress);
