@@ -4,17 +4,17 @@ import { apiError, runId } from './runs.ts';
 export const targetName = z.string().regex(/^[a-z0-9-]{1,32}$/);
 
 /** A cluster to which runs are sent, without its settings. */
-export const clusterTarget = z.object({
+const clusterTarget = z.object({
   name: targetName,
   /** The main settings in words. */
   summary: z.string(),
 });
 
 /** Phase of a job. `unknown`: the cluster did not answer. */
-export const jobPhase = z.enum(['pending', 'running', 'ended', 'unknown']);
+const jobPhase = z.enum(['pending', 'running', 'ended', 'unknown']);
 
 /** The job of a run on a cluster. */
-export const clusterJob = z.object({
+const clusterJob = z.object({
   run: runId,
   target: targetName,
   /** Slurm's id, such as `123` or `123_4`. */
@@ -33,7 +33,7 @@ export const clusterJob = z.object({
 });
 export type ClusterJob = z.infer<typeof clusterJob>;
 
-export const jobAction = z.enum(['cancel', 'hold', 'release', 'requeue']);
+const jobAction = z.enum(['cancel', 'hold', 'release', 'requeue']);
 export type JobAction = z.infer<typeof jobAction>;
 
 const target = targetName;

@@ -3,7 +3,7 @@ import { type EnvironmentConfig, findField } from './schema.ts';
 /** Digests of the files that levels depend on: `environments[].files_sha256`. */
 
 /** Returns the values of settings that name files. */
-export const fileNames = (environment: Pick<EnvironmentConfig, 'type' | 'config'>): [string, unknown][] =>
+const fileNames = (environment: Pick<EnvironmentConfig, 'type' | 'config'>): [string, unknown][] =>
   Object.entries(environment.config).filter(([key]) => namesFiles(environment, key));
 
 /** Returns an environment's configuration without the names of its files. */

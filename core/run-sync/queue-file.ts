@@ -19,7 +19,6 @@ const entry = z.object({
 export type QueueEntry = z.infer<typeof entry>;
 
 const startedEntry = entry.extend({ device: deviceIdentity });
-export type StartedEntry = z.infer<typeof startedEntry>;
 
 /** A device that failed, and the run that it trained. */
 const asideDevice = deviceIdentity.extend({ name: z.string(), run: runId, time: z.number(), problem: apiError });

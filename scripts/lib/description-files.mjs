@@ -168,7 +168,8 @@ function upToDate(example, upgrades, fields) {
 }
 
 /** Sets a key that is missing; `environments[]` means each environment. */
-function setMissing(object, [name, ...rest], value) {
+function setMissing(object, path, value) {
+  const [name = '', ...rest] = path;
   if (name.endsWith('[]')) for (const element of object[name.slice(0, -2)]) setMissing(element, rest, value);
   else if (rest.length > 0) setMissing(object[name], rest, value);
   else object[name] ??= value;
