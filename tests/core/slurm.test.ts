@@ -29,17 +29,20 @@ describe.skipIf(!isReady)(`a Slurm cluster of four pretend nodes with two GPUs${
       },
     );
     const ended = once(cluster, 'exit');
+    let hasStarted = false;
+    stop = async () => {
+      delete process.env.SLURM_CONF;
+      if (hasStarted) cluster.stdin.end();
+      else cluster.kill();
+      await ended;
+      await scratch.close();
+    };
     await Promise.race([
       once(cluster.stdout, 'data'),
       ended.then(() => Promise.reject(new Error('The cluster did not start.'))),
     ]);
+    hasStarted = true;
     process.env.SLURM_CONF = join(folder, 'slurm.conf');
-    stop = async () => {
-      delete process.env.SLURM_CONF;
-      cluster.stdin.end();
-      await ended;
-      await scratch.close();
-    };
   }, 60_000);
   afterAll(() => stop());
   beforeEach(() => {
