@@ -67,7 +67,9 @@ test('a saved page contains everything as text and loads nothing', () => {
     turns: [
       {
         ...{ state: evil, response: evil, think: evil, answer: evil, actions: [evil], formatValid: false },
-        ...{ reward: 1, penalty: -0.1, terms: [], omittedTokens: 0, tokens: 1, logprobMean: 0, entropyMean: 0 },
+        // A program chooses the names of its terms.
+        terms: [{ title: evil, value: 1 }],
+        ...{ reward: 1, penalty: -0.1, omittedTokens: 0, tokens: 1, logprobMean: 0, entropyMean: 0 },
         claims: { checked: 1, false: [{ start: 0, end: evil.length, fact: evil }] },
       },
     ],

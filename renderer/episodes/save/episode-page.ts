@@ -84,7 +84,7 @@ function turnSection(turn: ReplayTurn, index: number, replay: Replay, pictures: 
   const block = (name: string, text: string | null) =>
     text === null || text.trim() === '' ? '' : `<p class="label">${name}</p><pre>${escaped(text.trim())}</pre>`;
   const penaltyText = penalty === 0 ? '' : `, penalty ${signed(penalty)}`;
-  const termsText = terms.map(({ title, value }) => `, ${title.toLowerCase()} ${signed(value)}`).join('');
+  const termsText = terms.map(({ title, value }) => `, ${escaped(title.toLowerCase())} ${signed(value)}`).join('');
   const wrong = (claims?.false ?? []).map(({ start, end, fact }) => `“${(think ?? '').slice(start, end)}”: ${fact}`);
   const falseClaims = block('False claims', wrong.join('\n') || null);
   return `<section>
