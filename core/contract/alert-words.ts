@@ -1,6 +1,6 @@
 import type { Alert } from './contract.ts';
 
-/** Texts about alerts that are not the Echo Trap monitor's, by kind. */
+/** Titles and advice for alerts other than the Echo Trap monitor's, by kind. */
 const words: Readonly<Record<string, { title: string; advice: string }>> = {
   environment_alert: {
     title: 'Environment failures',
@@ -11,5 +11,5 @@ const words: Readonly<Record<string, { title: string; advice: string }>> = {
 
 export const alertTitle = ({ kind }: Pick<Alert, 'kind'>): string => words[kind]?.title ?? 'Alert';
 
-/** Returns what to do about an alert, or an empty text. */
+/** Returns the advice for an alert; empty for alerts of the monitor. */
 export const alertAdvice = ({ kind }: Pick<Alert, 'kind'>): string => words[kind]?.advice ?? '';

@@ -46,7 +46,7 @@ export const clusterProcedures = {
     input: empty,
     output: z.object({ targets: z.array(clusterTarget), problem: apiError.nullable() }),
   },
-  /** Asks the cluster whether a job of a target could run, without sending one. Returns its answer. */
+  /** Asks the cluster whether and when a job of a target could run, and returns its answer. Sends no job. */
   'cluster.check': { input: z.object({ target }), output: z.object({ answer: z.string() }) },
   /** Returns the script that `cluster.submit` would send. */
   'cluster.script': { input: z.object({ runId, target }), output: z.object({ script: z.string() }) },

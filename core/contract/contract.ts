@@ -278,12 +278,12 @@ export const procedures = {
   },
   /** Creates missing runs and queues every run that has not completed, including failed and stopped ones. */
   'studies.start': { changes, input: z.object({ studyId }), output: studySummary },
-  /** Returns the script of the jobs that `studies.send` would send, and how many they are and cost at most, in words. */
+  /** Returns the script that `studies.send` would send, and the number and maximum cost of its jobs in words. */
   'studies.script': {
     input: z.object({ studyId, target: targetName }),
     output: z.object({ script: z.string(), price: z.string() }),
   },
-  /** Creates missing runs and sends every run that has not completed to a cluster, as an array of jobs. Throws as `cluster.submit` does. */
+  /** Creates missing runs and sends every run that has not completed to a cluster, as a job array. Throws as `cluster.submit` does. */
   'studies.send': {
     changes,
     input: z.object({ studyId, target: targetName }),
@@ -427,7 +427,7 @@ export const notices = {
   evaluation: z.object({ runId, evaluation }),
   /** The episodes were deleted, since the run keeps only those of the newest iterations. */
   rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),
-  /** The problem that blocks the queue, or the reason why a run waits, changed. Queue positions are published in `run` notices. */
+  /** Published when the problem that blocks the queue or the reason why a run waits changes. Queue positions are published in `run` notices. */
   queue: z.object({ problem: apiError.nullable() }),
   /** A sweep was created, or one of its runs started, progressed or ended; null if the sweep was deleted. */
   study: z.object({ studyId, summary: studySummary.nullable() }),

@@ -73,7 +73,7 @@ function newAlarm(alerts: readonly Alert[]): Alert | null {
 }
 
 const alarms: readonly Alert['level'][] = ['warning', 'collapsing', 'collapsed'];
-/** Returns -1 for anything but an alarm. Alerts that are not the monitor's have no level. */
+/** Returns the rank of an alert, or -1 if it is not an alarm. Only alerts of the monitor have a level. */
 function rankOf(alert: Alert | null): number {
   if (alert && alert.level === null) return alert.severity === 'warning' || alert.severity === 'critical' ? 0 : -1;
   return alarms.indexOf(alert?.level ?? null);

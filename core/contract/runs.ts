@@ -179,7 +179,7 @@ export const runSummary = z.object({
     .object({
       host: z.string(),
       device: z.string(),
-      /** Identifies a GPU whatever its number; null or absent: unknown. */
+      /** Identifies a GPU independent of its number; null or absent: unknown. */
       uuid: z.string().nullish(),
       name: z.string().nullable(),
       threads: z.number().int(),

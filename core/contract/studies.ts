@@ -109,7 +109,7 @@ export type TrashedStudy = z.infer<typeof trashedStudy>;
 export const study = z.object({ summary: studySummary, table: z.array(studyRow) });
 export type Study = z.infer<typeof study>;
 
-/** A sweep of a paper's study, as `studies.create` takes it. */
+/** A sweep of a paper's study: an input of `studies.create`. */
 const paperSweep = z.object({
   name: studyName,
   base: z.object({ preset: z.string() }),

@@ -10,7 +10,7 @@ export const device = z.object({
   /** Total memory. */
   memory_bytes: z.number().nullish(),
   free_bytes: z.number().nullish(),
-  /** Identifies a GPU or a MIG slice whatever its number, as in nvidia-smi. */
+  /** Identifies a GPU or a MIG slice independent of its number, as in nvidia-smi. */
   uuid: z.string().nullish(),
 });
 

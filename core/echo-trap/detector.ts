@@ -59,7 +59,7 @@ interface DetectorWith<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' 
   family: 'reward_std' | 'entropy' | 'reasoning' | 'actions' | 'format' | 'gradient' | 'success';
   /** Weight in the risk score, fitted to labeled runs. Absent if the signal is certain or has happened already, or only some runs measure it. */
   weight?: number;
-  /** While on, it raises a warning whatever the other signals are. */
+  /** It raises a warning while it is on, whatever the other signals are. */
   decisive?: true;
   /** Not in the paper: it only contributes to the risk score. */
   later?: true;

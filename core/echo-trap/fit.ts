@@ -235,7 +235,7 @@ function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
     const thresholds = { ...start, weights: thresholdWeights(fit, level) };
     return {
       thresholds,
-      // A level at which few signals suffice would rely on the rule that two families back a warning, which few fitted runs test.
+      // Without the rule of two families: otherwise the fit could choose a level that relies on this rule, which few of its runs test.
       value: objective(scoreOf(read.map((each) => evaluateRun(each.run, alarmsIn(each, thresholds, false))))),
     };
   });

@@ -28,7 +28,7 @@ export function countRecordedRuns(runs: readonly LabeledRun[]): RecordedRuns[] {
   );
 }
 
-/** Returns null for a run without updates by reward, or with an unknown learning rate. */
+/** Returns the setting of a run; null if it was not trained by rewards or its learning rate is unknown. */
 function settingOf(config: RunConfig): Pick<RecordedRuns, 'model' | 'environments' | 'step'> | null {
   const { epochs, learningRate } = factsOf(config);
   if (config.task !== 'reinforce' || !learningRate) return null;

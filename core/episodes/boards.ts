@@ -8,7 +8,7 @@ import { float16Array, mean } from '../run-directory/token-arrays.ts';
 /** Maximum characters of the first reasoning text. */
 const thoughtLength = 160;
 
-/** Maximum characters of all pictures. Later ones are left out, because a rollout can have thousands. */
+/** Maximum number of characters of all pictures. Further ones are omitted, because a rollout can have thousands. */
 const maxPictures = 32 << 20;
 
 type Board = RolloutBoards['episodes'][number];

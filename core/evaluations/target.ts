@@ -110,7 +110,7 @@ export function evaluationChanges(config: RunConfig, { environment, ...numbers }
   const base =
     config.environments.find(({ label }) => label === environment.label) ??
     otherEnvironments(config).find(({ type }) => type === environment.type);
-  // The digest follows from the files. The other two have no effect in an evaluation.
+  // The digest is computed from the files. The other two have no effect in an evaluation.
   const {
     config: baseConfig = {},
     files_sha256: _digest,

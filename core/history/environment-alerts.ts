@@ -3,7 +3,7 @@ import { sentence } from '../contract/sentence.ts';
 import type { HistoryDatabase } from './database.ts';
 import { eventsByType, prepared } from './statements.ts';
 
-/** Iterations after a failure of an environment in which another failure raises no new alert. */
+/** Number of iterations after a failure of an environment during which further failures raise no alert. */
 const quietAfter = 20;
 
 /** An alert when raised. Its id is a hash of environment and iteration, so a rebuild gives the same id. */

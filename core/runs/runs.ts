@@ -116,7 +116,7 @@ export class Runs {
     await start;
   }
 
-  /** Throws `job_active` if a job of the run waits or runs on a cluster. */
+  /** Throws `job_active` if a job of the run is pending or running on a cluster. */
   async refuseSent(runId: string): Promise<void> {
     await this.parts.cluster.refuseActive(runId);
   }

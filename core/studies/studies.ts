@@ -180,7 +180,7 @@ export class Studies {
     await trash.restore(trashIds);
   }
 
-  /** Returns the configuration that its settings change. */
+  /** Returns the base configuration of a sweep. */
   config(id: string): RunConfig {
     return this.parts.studyFiles.get(id).config as unknown as RunConfig;
   }

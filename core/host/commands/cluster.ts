@@ -63,7 +63,7 @@ export async function sendQueue({ home, ...on }: CommandOptions & OnCluster): Pr
   });
 }
 
-/** Sends the runs of a sweep that have not completed, as an array of jobs. */
+/** Sends the runs of a sweep that have not completed, as a job array. */
 export async function sendStudy(named: string, { home, on: target, yes }: CommandOptions & OnCluster): Promise<void> {
   await withClient(home, async (client) => {
     const studyId = await resolveStudy(client, named);

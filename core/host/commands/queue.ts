@@ -119,7 +119,7 @@ export async function restoreDevice(device: string, { home }: CommandOptions): P
   await withClient(home, (client) => client.call('devices.restore', { device }));
 }
 
-/** Allows or forbids that runs share a GPU. */
+/** Sets whether runs may share a GPU. */
 export async function shareDevices(choice: string, { home }: CommandOptions): Promise<void> {
   await withClient(home, (client) => client.call('devices.share', { share: choice === 'on' }));
 }

@@ -115,7 +115,7 @@ export async function showPapers(
 const runsOf = (sweeps: PaperStudyFacts['sweeps']) =>
   sweeps.reduce((sum, { points, seeds }) => sum + points.length * seeds.length, 0);
 
-/** Returns a study of the paper. Throws `usage_invalid` if there is none with this id. */
+/** Returns the paper's study with an id. Throws `usage_invalid` if it does not exist. */
 async function paperStudyOf(client: Client, id: string, model: string | undefined): Promise<PaperStudyFacts> {
   const { studies } = await client.call('studies.papers', { model });
   const found = studies.find((each) => each.id === id);
