@@ -257,7 +257,7 @@ test('over HTTP one episode is played at a time, by one client at a time', async
     log += text;
   });
   const greeting = second.hello();
-  await vi.waitFor(() => expect(log).toContain('which allows one'), 10_000);
+  await vi.waitFor(() => expect(log).toContain('HTTP allows only one client'), 10_000);
 
   await program.reset(program.newEpisode(), 3);
   for (const action of ['DOWN', 'DOWN', 'DOWN', 'DOWN', 'RIGHT', 'RIGHT', 'RIGHT'])
