@@ -1,5 +1,4 @@
-import type { SlurmTarget } from './targets.ts';
-import { limitSeconds } from './time-limit.ts';
+import { limitSeconds, type SlurmTarget } from './targets.ts';
 
 /** Describes the jobs of a sweep and their maximum cost. `seconds`: training time of a run on this machine; null if unknown. */
 export function priceInWords(jobs: number, target: SlurmTarget, seconds: number | null): string {

@@ -59,7 +59,8 @@ const outputPath = (path: string, pattern = '') => `"${path.replaceAll('%', '%%'
 
 /**
  * Trains, and requeues the job if the time limit ends the attempt, or up to three times if the trainer crashes. The script ignores SIGTERM of scancel,
- * because Slurm also sends it to the trainer: a second SIGTERM would end the trainer without a checkpoint.
+ * because Slurm also sends it to the trainer: a second SIGTERM would end the trainer without a checkpoint. After the requeue it sleeps until Slurm
+ * kills it, so that the job can't end before it is requeued.
  */
 const body = `job=\${SLURM_ARRAY_JOB_ID:+\${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 job=\${job:-$SLURM_JOB_ID} restart=\${SLURM_RESTART_COUNT:-0} limit=0

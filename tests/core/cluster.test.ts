@@ -8,8 +8,7 @@ import { describeJob } from '../../core/cluster/job-words.ts';
 import { priceInWords } from '../../core/cluster/price.ts';
 import { slurmScript } from '../../core/cluster/script.ts';
 import { parseAccounting, parseJob, parseQueue, slurmFailure } from '../../core/cluster/slurm.ts';
-import { slurmTarget } from '../../core/cluster/targets.ts';
-import { limitSeconds } from '../../core/cluster/time-limit.ts';
+import { limitSeconds, slurmTarget } from '../../core/cluster/targets.ts';
 import { World } from './fixtures/world.ts';
 
 // Outputs recorded from Slurm 22.05.
