@@ -72,6 +72,7 @@ export const game = z.object({
   temperature,
   maxMoves: z.number().int(),
   maxTurns: z.number().int(),
+  maxActionsPerTurn: z.number().int(),
   agent: playSide.extend({
     turns: z.array(playTurn),
     /** The response so far; null if none is being sampled. */

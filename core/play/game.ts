@@ -87,6 +87,7 @@ export class Game {
       temperature: this.temperature,
       maxMoves: environment.max_actions,
       maxTurns: environment.max_turns,
+      maxActionsPerTurn: environment.max_actions_per_turn,
       agent: { ...attempt.side, turns: [...turns], text, failure },
       you: { ...this.user.side },
       results: [...this.results.values()].sort((a, b) => a.level - b.level),

@@ -107,7 +107,12 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
 
   test("stores the user's success rate from the tenth level on", async () => {
     const { id: gameId, ...game } = await client.call('play.open', { runId, checkpoint: 7 });
-    expect(game).toMatchObject({ level: 1, actions: ['Left', 'Down', 'Right', 'Up'], maxMoves: 10 });
+    expect(game).toMatchObject({
+      level: 1,
+      actions: ['Left', 'Down', 'Right', 'Up'],
+      maxMoves: 10,
+      maxActionsPerTurn: 5,
+    });
     const invalid = client.call('play.move', { gameId, action: 'Jump' });
     await expect(invalid).rejects.toMatchObject({ code: 'move_invalid' });
     const stored = new Promise<unknown>((resolve) => client.on('humanSuccess', resolve));

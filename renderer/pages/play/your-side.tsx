@@ -15,7 +15,7 @@ interface YourSideProps {
 
 /** Shows the user's board and actions. */
 export function YourSide({ game, onAction, onRestart, onNext }: YourSideProps) {
-  const { you, maxMoves } = game;
+  const { you, maxMoves, maxActionsPerTurn } = game;
   const over = you.state === 'over';
   return (
     <section className={`panel ${styles.side} column`} aria-labelledby="play-you">
@@ -48,7 +48,7 @@ export function YourSide({ game, onAction, onRestart, onNext }: YourSideProps) {
       )}
       <p className="faint">
         {isDirectional(game.actions) && 'Use the arrow keys to move. '}
-        {maxMoves > 1 && 'You see the result of each action; the agent plans several per turn. '}
+        {maxActionsPerTurn > 1 && 'You see the result of each action; the agent plans several per turn. '}
         Only your first attempt counts.
       </p>
     </section>
