@@ -4,8 +4,18 @@ import { isConnectionLost } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { useApp } from './app-store.ts';
 
-/** Returns the result of a method, and requests it again after a notice or a reconnection; null while loading. Errors are reported. */
-export function useFollowed<P extends ProcedureName>(name: P, input: Input<P>, notice: NoticeName): Output<P> | null {
+const report = (cause: unknown) => useApp.getState().report(cause);
+
+/**
+ * Returns the result of a method, and requests it again after a notice or a reconnection; null while loading. Errors are reported, or passed to
+ * `onError`, which must not change between renders.
+ */
+export function useFollowed<P extends ProcedureName>(
+  name: P,
+  input: Input<P>,
+  notice: NoticeName,
+  onError: (cause: unknown) => void = report,
+): Output<P> | null {
   const api = useApi();
   const [result, setResult] = useState<{ key: string; value: Output<P> } | null>(null);
   const key = JSON.stringify(input);
@@ -14,7 +24,7 @@ export function useFollowed<P extends ProcedureName>(name: P, input: Input<P>, n
     const request = () =>
       void api.call(name, JSON.parse(key) as Input<P>).then(
         (value) => active && setResult({ key, value }),
-        (cause) => active && !isConnectionLost(cause) && useApp.getState().report(cause),
+        (cause) => active && !isConnectionLost(cause) && onError(cause),
       );
     const stops = [
       api.on(notice, request),
@@ -26,6 +36,6 @@ export function useFollowed<P extends ProcedureName>(name: P, input: Input<P>, n
       active = false;
       for (const stop of stops) stop();
     };
-  }, [api, name, key, notice]);
+  }, [api, name, key, notice, onError]);
   return result?.key === key ? result.value : null;
 }

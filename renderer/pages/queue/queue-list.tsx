@@ -1,17 +1,18 @@
-import { type DragEvent, type KeyboardEvent, useEffect, useState } from 'react';
-import type { Output, RunSummary } from '../../../core/contract/contract.ts';
+import { type DragEvent, type KeyboardEvent, useState } from 'react';
+import type { RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { ErrorNote, IconButton } from '../../components/basics.tsx';
 import { approximateDuration } from '../../components/estimated-time.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useApp } from '../../stores/app-store.ts';
+import { useFollowed } from '../../stores/use-followed.ts';
 import styles from './queue.module.css';
 import { useQueueTimes } from './use-queue-times.ts';
 
 /** Shows queued runs, next first. Reorder them by dragging or with Alt and the arrow keys. */
 export function QueueList({ queued }: { queued: readonly RunSummary[] }) {
-  const { problem, reasons } = useQueueState(queued.map(({ id }) => id).join());
+  const queue = useFollowed('queue.list', {}, 'queue');
   const move = useMove();
   const times = useQueueTimes(queued);
   const blocked = useApp(({ runs }) => runs?.some(({ status }) => status === 'paused') ?? false);
@@ -19,7 +20,7 @@ export function QueueList({ queued }: { queued: readonly RunSummary[] }) {
   return (
     <section className="stack" aria-labelledby="queue">
       <h2 id="queue">Next</h2>
-      {problem && <ErrorNote error={problem} kind="warning" />}
+      {queue?.problem && <ErrorNote error={queue.problem} kind="warning" />}
       <ol className={`panel ${styles.list}`}>
         {queued.map((run, index) => (
           <QueuedRun
@@ -27,8 +28,8 @@ export function QueueList({ queued }: { queued: readonly RunSummary[] }) {
             run={run}
             last={index === queued.length - 1}
             startsIn={times[index] ?? null}
-            isWaiting={reasons[run.id] !== undefined}
-            reason={reasons[run.id] ?? (blocked ? 'Waits for a paused run.' : 'Start time unknown.')}
+            isWaiting={queue?.reasons[run.id] !== undefined}
+            reason={queue?.reasons[run.id] ?? (blocked ? 'Waits for a paused run.' : 'Start time unknown.')}
             move={move}
             dragged={dragged === run.id}
             onDrag={setDragged}
@@ -144,27 +145,3 @@ function useMove(): (runId: string, position: number) => Promise<void> {
 
 /** Seconds until a start below which no time is shown. */
 const soon = 20;
-
-type QueueState = Pick<Output<'queue.list'>, 'problem' | 'reasons'>;
-
-/** Returns what blocks the queue, and why runs wait. `ids`: the queued runs. */
-function useQueueState(ids: string): QueueState {
-  const api = useApi();
-  const [state, setState] = useState<QueueState>({ problem: null, reasons: {} });
-  useEffect(() => {
-    if (ids === '') return;
-    let active = true;
-    const load = () =>
-      void api.call('queue.list', {}).then(
-        (queue) => active && setState(queue),
-        () => {},
-      );
-    load();
-    const stop = api.on('queue', load);
-    return () => {
-      active = false;
-      stop();
-    };
-  }, [api, ids]);
-  return state;
-}
