@@ -12,8 +12,8 @@ const motionTime = 260;
 const endTime = 700;
 /** Time for which the final frames stay before the next boards. */
 export const restTime = 1200;
-/** Time from a drawn frame to the request for the next. 15 frames per second are enough for small boards and leave CPU time to training. */
-const frameTime = 56;
+/** Time from a drawn frame to the request for the next. 20 frames per second are enough for small boards and leave CPU time to training. */
+const frameTime = 40;
 /** With more boards than this, each frame redraws only a part of them, in turns. */
 const maxPerFrame = 128;
 
