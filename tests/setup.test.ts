@@ -56,10 +56,16 @@ describe('system packages', () => {
     });
   });
 
+  test('Slurm is installed only for tests that root runs, which alone can start its pretend nodes', () => {
+    expect(systemPackages(true, {}, true)).toEqual(expect.arrayContaining(['slurmctld', 'slurmd', 'munge']));
+    for (const packages of [systemPackages(true, {}, false), systemPackages(false, {}, true)])
+      expect(packages.filter((name) => /slurm|munge/.test(name))).toEqual([]);
+  });
+
   test('a browser is installed only for tests, unless CHROMIUM_PATH is set', () => {
     expect(systemPackages(false, {})).toEqual(buildPackages);
     expect(systemPackages(true, {})).toContain('chromium-headless-shell');
-    expect(systemPackages(true, { CHROMIUM_PATH: '/opt/chromium' })).toEqual([...buildPackages, 'python3']);
+    expect(systemPackages(true, { CHROMIUM_PATH: '/opt/chromium' }, false)).toEqual([...buildPackages, 'python3']);
   });
 });
 

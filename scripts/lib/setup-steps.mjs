@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { browserPackage, buildPackages, installPackages, testPackages } from './debian-packages.mjs';
+import { browserPackage, buildPackages, clusterPackages, installPackages, testPackages } from './debian-packages.mjs';
 import { fingerprint, Stamps } from './fingerprint.mjs';
 import { describe, findProgram, mustRun, outsidePath, pinnedNode, root, SetupError } from './process.mjs';
 import { buildNative } from './trainer-build.mjs';
@@ -90,9 +90,10 @@ export async function setupTrainer(signal) {
 }
 
 /** @param {boolean} forTests */
-export function systemPackages(forTests, environment = process.env) {
+export function systemPackages(forTests, environment = process.env, superuser = process.getuid?.() === 0) {
   if (!forTests) return buildPackages;
-  return [...buildPackages, ...testPackages, ...(environment.CHROMIUM_PATH ? [] : [browserPackage])];
+  const browser = environment.CHROMIUM_PATH ? [] : [browserPackage];
+  return [...buildPackages, ...testPackages, ...(superuser ? clusterPackages : []), ...browser];
 }
 
 /** @param {string} name @param {(text: string) => void} log @param {() => Promise<boolean>} work returns whether it did anything */
