@@ -210,6 +210,16 @@ export const configurationProcedures = {
 } as const;
 
 /** Procedures that extend a completed run. */
+/** The next step for a new run. */
+export const launch = {
+  /** Starts its trainer. */
+  start: z.boolean(),
+  /** Adds it to the queue instead. */
+  queue: z.boolean().optional(),
+  /** The client starts it next: a run that could not be started is not created. */
+  startable: z.boolean().optional(),
+};
+
 export const trainMoreProcedures = {
   /**
    * Extends a completed run: a fork continues from its last checkpoint, bit-identical if the optimizer state is still there. Starts
@@ -221,8 +231,7 @@ export const trainMoreProcedures = {
       runId,
       iterations: z.number().int().min(1).max(1_000_000).describe('additional iterations'),
       name: runName.optional(),
-      start: z.boolean(),
-      queue: z.boolean().optional(),
+      ...launch,
     }),
     output: z.object({ runId, optimizerKept: z.boolean() }),
   },

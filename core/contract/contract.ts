@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { clusterProcedures, targetName } from './cluster.ts';
-import { configurationProcedures, presetCard, settings, trainMoreProcedures } from './configuration.ts';
+import { configurationProcedures, launch, presetCard, settings, trainMoreProcedures } from './configuration.ts';
 import { alertAction, echoTrap } from './echo-trap.ts';
 import {
   episodeFile,
@@ -139,12 +139,10 @@ export const procedures = {
   },
   ...configurationProcedures,
   ...trainMoreProcedures,
-  /** Creates a run; `start` also starts its trainer, `queue` adds it to the queue instead. */
+  /** Creates a run, and starts or queues it. Throws `command_not_confirmed` before the run is created. */
   'runs.create': {
     changes,
-    input: z
-      .object({ set: settings.optional(), ...newRunMarks.shape, start: z.boolean(), queue: z.boolean().optional() })
-      .and(runSource),
+    input: z.object({ set: settings.optional(), ...newRunMarks.shape, ...launch }).and(runSource),
     output: z.object({ runId }),
   },
   /** Starts a created run's trainer, or resumes a stopped, interrupted or failed one from its last checkpoint. */

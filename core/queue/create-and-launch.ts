@@ -9,20 +9,25 @@ interface LaunchParts {
   trainer: Trainer;
 }
 
-/** Selects the next step for a new run. `queue` takes precedence. */
+/** The next step for a new run, as in `runs.create` of the API. `queue` takes precedence. */
 interface Launch {
   start?: boolean | undefined;
   queue?: boolean | undefined;
+  startable?: boolean | undefined;
 }
 
-/** Creates a run, queues or starts it, and returns its id. Throws `trainer_missing` before creating a run that it could not start. */
+/**
+ * Creates a run, queues or starts it, and returns its id. Throws `trainer_missing` or `command_not_confirmed` before it creates a run that could
+ * not be started.
+ */
 export async function createAndLaunch(
   { runs, queue, trainer }: LaunchParts,
   newRun: NewRun,
   launch: Launch,
 ): Promise<string> {
-  if (launch.start && !launch.queue) trainer.require();
-  const runId = await runs.create(newRun, undefined, Boolean(launch.start || launch.queue));
+  const starts = Boolean(launch.start || launch.startable);
+  if (starts && !launch.queue) trainer.require();
+  const runId = await runs.create(newRun, undefined, starts || Boolean(launch.queue));
   if (launch.queue) queue.add(runId);
   else if (launch.start) await queue.startNow(runId);
   return runId;

@@ -81,9 +81,9 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     },
     'configs.check': ({ titles, ...newRun }) => checkConfig(core, newRun, titles ? titled : keyed),
     'configs.preview': (newRun) => previewConfig(core, newRun),
-    'runs.trainMore': async ({ runId, iterations, name, start, queue }) => {
+    'runs.trainMore': async ({ runId, iterations, name, ...launch }) => {
       const extension = extensionOf(core.home, core.runs.get(runId), iterations);
-      const forkId = await createAndLaunch(core, { ...extension, name }, { start, queue });
+      const forkId = await createAndLaunch(core, { ...extension, name }, launch);
       return { runId: forkId, optimizerKept: extension.keepOptimizer };
     },
     'runs.list': () => runs.list(),
@@ -100,8 +100,8 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
         humanSuccess: readHumanSuccess(runs.folder(runId)),
       };
     },
-    'runs.create': async ({ start, queue, ...newRun }) => ({
-      runId: await createAndLaunch(core, newRun, { start, queue }),
+    'runs.create': async ({ start, queue, startable, ...newRun }) => ({
+      runId: await createAndLaunch(core, newRun, { start, queue, startable }),
     }),
     'runs.start': ({ runId }) => core.queue.startNow(runId),
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),

@@ -1,11 +1,12 @@
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Client } from '../../core/contract/client.ts';
 import { confirmingCommands, visibleText } from '../../core/contract/confirm-command.ts';
 import { Failure } from '../../core/contract/failure.ts';
 import { processEnvironment } from '../../core/environments/process.ts';
 import { allowCommand } from '../../core/host/commands/env.ts';
+import { train } from '../../core/host/commands/train.ts';
 import { commandOf } from '../../core/own-environments/program.ts';
 import { baseConfig } from '../../core/presets/base.ts';
 import { previewConfig } from '../../core/runs/preview-config.ts';
@@ -18,7 +19,10 @@ let world: World;
 beforeEach(() => {
   world = new World();
 });
-afterEach(() => world.close());
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await world.close();
+});
 
 const own = { command: 'python3 maze.py', directory: '/work' };
 const configOf = (command: string) => ({
@@ -70,6 +74,14 @@ test('a run with an unconfirmed command is neither created with start nor starte
   const elsewhere = await other.core();
   await expect(elsewhere.runs.start('own-program')).rejects.toThrow(refused(own.command));
   await other.close();
+});
+
+test('`starpo train` without a terminal creates no run without consent', async () => {
+  vi.stubEnv('STARPO_TRAINER', fakeTrainer);
+  const source = { config: configOf(own.command) as never };
+  const options = { home: world.home, source, set: {}, marks: {}, json: true, queue: false };
+  await expect(train(options)).rejects.toThrow(refused(own.command));
+  expect(readdirSync(join(world.home, 'runs'))).toEqual([]);
 });
 
 test('a bundle, a configuration, a sweep and an evaluation bring no consent', async () => {

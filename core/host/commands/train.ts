@@ -36,9 +36,9 @@ export async function resume(named: string, { home, json = false }: CommandOptio
 export async function extend(named: string, iterations: number, { home, json = false }: CommandOptions): Promise<void> {
   await following(home, json, (studio) =>
     onHost(studio, async (client) => {
-      await client.call('trainer.require', {});
       const extended = await resolveRun(client, named);
-      const { runId } = await client.call('runs.trainMore', { runId: extended, iterations, start: false });
+      const launch = { start: false, startable: true };
+      const { runId } = await client.call('runs.trainMore', { runId: extended, iterations, ...launch });
       return followNew(studio, client, runId, json);
     }),
   );
@@ -102,10 +102,10 @@ async function trainLater({ home, json, source, set, marks }: Omit<TrainOptions,
 
 async function begin(studio: Studio, run: Omit<NewRunOptions, 'home'>, json: boolean): Promise<Follower> {
   return onHost(studio, async (client) => {
-    await client.call('trainer.require', {});
     const { source, set, marks } = run;
     const made = await resolveSource(client, source);
-    const { runId } = await client.call('runs.create', { ...made, set, ...marks, start: false });
+    const launch = { start: false, startable: true };
+    const { runId } = await client.call('runs.create', { ...made, set, ...marks, ...launch });
     return followNew(studio, client, runId, json);
   });
 }
