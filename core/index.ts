@@ -5,6 +5,8 @@ import { Notices } from './base/notices.ts';
 import { Tasks } from './base/tasks.ts';
 import { Bundles } from './bundles/bundles.ts';
 import { Cluster } from './cluster/cluster.ts';
+import { JobPoller } from './cluster/job-poller.ts';
+import type { RunJob } from './contract/contract.ts';
 import { asDiskFull, messageOf } from './contract/failure.ts';
 import { forgetHost } from './data-folder/host-file.ts';
 import { EpisodeReader } from './episodes/reader.ts';
@@ -66,6 +68,8 @@ export interface CoreOptions {
   thread?: boolean | undefined;
   /** Storage for the hub's token. Defaults to a file in the data folder. */
   secrets?: SecretStore | undefined;
+  /** Minimum interval in ms between requests to a Slurm cluster, for tests. */
+  slurmInterval?: number | undefined;
   /** Clock of the watchdog, for tests. */
   clock?: Clock | undefined;
 }
@@ -87,6 +91,8 @@ export interface Core {
   readonly ownEnvironments: OwnEnvironments;
   readonly models: Models;
   readonly cluster: Cluster;
+  /** Follows jobs if `backgroundWork`. */
+  readonly jobPoller: JobPoller;
   /** Starts queued runs if `worksQueue`. */
   readonly queue: Queue;
   readonly studies: Studies;
@@ -132,6 +138,7 @@ const closeOrder = [
   'alertActions',
   'studies',
   'queue',
+  'jobPoller',
   'storage',
   'evaluations',
   'episodes',
@@ -208,13 +215,15 @@ async function openFolder(options: CoreOptions, scratch: boolean) {
   const liveness = new Liveness(trainer, home);
   const queueFile = new QueueFile(home);
   const studyFiles = new StudyFiles(home);
+  const jobs = new Map<string, RunJob>();
   const supervisor = new Supervisor({
-    ...{ history, home, notices, queueFile, studyFiles, watchdog, liveness, log },
+    ...{ history, home, notices, queueFile, studyFiles, jobs, watchdog, liveness, log },
   });
   return {
     ...{ version: product.version, home, resources, recentLog, log },
     ...{ history, database: history.database, reader: history.reader },
-    ...{ notices, tasks: new Tasks(notices), trainer, queueFile, studyFiles, supervisor },
+    ...{ notices, tasks: new Tasks(notices), trainer, queueFile, studyFiles, jobs, supervisor },
+    slurmInterval: options.slurmInterval,
   };
 }
 
@@ -224,6 +233,7 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
   const cluster = new Cluster(folder);
   const runs = new Runs({ ...folder, cluster });
   const base = { ...folder, annotations, cluster, runs };
+  const jobPoller = new JobPoller(base);
   const evaluations = new Evaluations(base);
   const queue = new Queue(base);
   const storage = new Storage(base);
@@ -240,7 +250,7 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
   };
   return {
     ...base,
-    ...{ evaluations, queue, storage, trash, studies, sizes, exports, bundles },
+    ...{ jobPoller, evaluations, queue, storage, trash, studies, sizes, exports, bundles },
     episodes: new EpisodeReader(),
     models: new Models({ ...base, secrets }),
     games: new Games(base),
@@ -259,11 +269,12 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
 
 /** Starts background work when the runs are indexed. */
 function startWork(services: Services, { backgroundWork, worksQueue }: CoreOptions): void {
-  const { alertActions, queue, trash, episodeIndex, tensorBoard, history } = services;
+  const { alertActions, jobPoller, queue, trash, episodeIndex, tensorBoard, history } = services;
   // Unfinished roll-backs get their device before queued runs.
   if (backgroundWork) alertActions.work();
   if (worksQueue && !history.readOnly) queue.work();
   if (backgroundWork && !history.readOnly) {
+    jobPoller.work();
     trash.work();
     episodeIndex.work();
     tensorBoard.work();

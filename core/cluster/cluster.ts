@@ -3,13 +3,18 @@ import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
 import type { ClusterJob, JobAction } from '../contract/cluster.ts';
+import type { JobAttempt, JobLog } from '../contract/cluster-job.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { runFolder } from '../run-directory/names.ts';
-import { countAttempts, type JobFile, jobFilePath, readJobFile, writeJobFile } from './job-file.ts';
-import { describeJob, unknownJob } from './job-words.ts';
+import { type JobFile, jobFilePath, readJobFile, writeJobFile } from './job-file.ts';
+import { jobLogs, readAttempts } from './job-logs.ts';
+import { describeJob, describeTest, endedJob, unknownJob } from './job-words.ts';
 import { type Job, jobName, slurmScript } from './script.ts';
-import { parseAccounting, parseJob, parseQueue, queueFormat, runSlurm, type SlurmJob } from './slurm.ts';
+import { endedSlurmJob, parseAccounting, parseJob, parseQueue, queueFormat, runSlurm, type SlurmJob } from './slurm.ts';
 import { Targets } from './targets.ts';
+
+/** Default of `slurmInterval`: sites forbid frequent requests. */
+export const slurmInterval = 15_000;
 
 interface ClusterParts {
   home: string;
@@ -18,7 +23,7 @@ interface ClusterParts {
   /** Runs a program of Slurm and returns its output. */
   run?: typeof runSlurm;
   /** Minimum time in ms between two requests for the states of all jobs, also if they fail. */
-  maxAge?: number;
+  slurmInterval?: number | undefined;
 }
 
 /** Sends runs to a Slurm cluster that sees the data folder, and reads the states of their jobs. */
@@ -27,8 +32,6 @@ export class Cluster {
   private readonly parts: ClusterParts;
   private readonly run: typeof runSlurm;
   private queue: { jobs: Promise<Map<string, SlurmJob>>; time: number } | null = null;
-  /** Jobs that have ended. Their state changes only if they are requeued, and then they are in the queue again. */
-  private readonly ended = new Map<string, SlurmJob>();
   /** Runs that are being sent. */
   private readonly sending = new Set<string>();
 
@@ -38,16 +41,14 @@ export class Cluster {
     this.targets = new Targets(parts.home);
   }
 
-  /** Asks whether a job of a target could run. Throws `target_unknown`, `targets_invalid` or an error of {@link runSlurm}. */
+  /** Asks whether and when a job of a target could run. Throws `target_unknown`, `targets_invalid` or an error of {@link runSlurm}. */
   async check(target: string): Promise<string> {
-    const script = this.script('check', target);
-    const path = join(this.parts.home, 'slurm-check.sh');
-    writeFileSync(path, script);
-    try {
-      return (await this.run('sbatch', ['--test-only', path])).trim();
-    } finally {
-      rmSync(path, { force: true });
-    }
+    return this.test(this.script('check', target));
+  }
+
+  /** Asks whether and when a job of a script could run, and returns the answer in words. Throws an error of {@link runSlurm}. */
+  async test(script: string): Promise<string> {
+    return describeTest(await this.run('sbatch', ['--test-only'], { input: script }));
   }
 
   /** Returns the script for a run. Throws `target_unknown` or `targets_invalid`. */
@@ -58,10 +59,8 @@ export class Cluster {
   /** Sends a run and returns the job's id. Throws `job_active`, or as {@link check} does. */
   async submit(runId: string, target: string): Promise<string> {
     return this.whileSending([runId], () => {
-      const folder = this.folder(runId);
-      const path = join(folder, 'slurm.sh');
-      writeFileSync(path, this.script(runId, target));
-      return this.send([runId], target, path, folder, null);
+      const script = this.script(runId, target);
+      return this.send([runId], target, script, this.folder(runId), null);
     });
   }
 
@@ -76,9 +75,7 @@ export class Cluster {
       const job = this.arrayOf(studyId, runIds, target);
       ensureFolder(dirname(job.folder));
       ensureFolder(job.folder);
-      const path = join(job.folder, 'slurm.sh');
-      writeFileSync(path, this.scriptOf(job, target));
-      return this.send(runIds, target, path, job.folder, studyId);
+      return this.send(runIds, target, this.scriptOf(job, target), job.folder, studyId);
     });
   }
 
@@ -91,6 +88,15 @@ export class Cluster {
     const jobs: ClusterJob[] = [];
     for (const { run, file } of sent) jobs.push(await this.stateOf(run, file));
     return jobs;
+  }
+
+  /** Returns the newest job of a run with all attempts, and the ends of its logs if it failed. Throws `run_not_sent`. */
+  async job(runId: string): Promise<{ job: ClusterJob; attempts: JobAttempt[]; logs: JobLog[] }> {
+    const file = readJobFile(this.folder(runId));
+    if (!file) throw notSent(runId);
+    const job = await this.stateOf(runId, file);
+    const attempts = await readAttempts(this.folder(runId));
+    return { job, attempts, logs: job.failed ? await jobLogs(this.parts.home, runId, file) : [] };
   }
 
   /** Throws `job_active` if the run is being sent, or a job of it waits, runs or is in an unknown state. */
@@ -147,7 +153,7 @@ export class Cluster {
   private requireJob(runId: string): string {
     const job = readJobFile(this.folder(runId))?.job;
     if (job) return job;
-    throw new Failure('run_not_sent', `Run ${runId} has no job on a cluster.`, 'List jobs with `starpo cluster jobs`.');
+    throw notSent(runId);
   }
 
   /** Sends runs, which can be neither started nor sent again until it has finished. Throws `job_active`. */
@@ -162,15 +168,17 @@ export class Cluster {
     }
   }
 
-  /** Sends a script. `study`: the sweep of the runs, which are the tasks of an array; null for a single run. */
+  /** Saves a script in a folder and sends it. `study`: the sweep of the runs, which are the tasks of an array; null for a single run. */
   private async send(
     runIds: readonly string[],
     target: string,
-    path: string,
+    script: string,
     cwd: string,
     study: string | null,
   ): Promise<string> {
-    await this.run('sbatch', ['--test-only', path], { cwd });
+    await this.test(script);
+    const path = join(cwd, 'slurm.sh');
+    writeFileSync(path, script);
     const submitted = Date.now();
     const write = (id: string | null) => {
       for (const [index, runId] of runIds.entries()) {
@@ -195,10 +203,8 @@ export class Cluster {
     }
   }
 
-  /** Records the job of a run that was sent by a process that exited before it received the id. */
-  private async adopt(runId: string): Promise<void> {
-    const file = readJobFile(this.folder(runId));
-    if (file?.job !== null || file === null) return;
+  /** Finds the job of a run that was sent by a process that exited before it received the id. Returns null if it was not submitted. */
+  private async adopt(runId: string, file: JobFile): Promise<string | null> {
     const { task } = file;
     const text = await this.run('squeue', ['-h', '-r', ofUser(), '-n', jobName(task?.study ?? runId), '-o', '%i']);
     // The newest: an earlier array of the sweep may still run.
@@ -206,42 +212,72 @@ export class Cluster {
       .trim()
       .split('\n')
       .sort((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10));
-    const job = task ? jobs.find((id) => id.endsWith(`_${task.index}`)) : jobs[0];
-    if (job) writeJobFile(this.folder(runId), { ...file, job });
+    const job = (task ? jobs.find((id) => id.endsWith(`_${task.index}`)) : jobs[0]) || null;
+    if (job) this.update(runId, null, { job });
+    return job;
   }
 
-  private async stateOf(run: string, { target, job }: JobFile): Promise<ClusterJob> {
-    const attempts = countAttempts(this.folder(run));
-    const common = { run, target, job: job ?? '', attempts };
+  /** Changes launch.json of a run, unless the run was sent again since it was read. */
+  private update(runId: string, job: string | null, change: Partial<JobFile>): void {
+    const file = readJobFile(this.folder(runId));
+    if (file?.job === job) writeJobFile(this.folder(runId), { ...file, ...change });
+  }
+
+  private async stateOf(run: string, file: JobFile): Promise<ClusterJob> {
+    const { target, submitted } = file;
+    const { length: attempts } = await readAttempts(this.folder(run));
+    const common = { run, target, submitted, attempts, job: file.job ?? '' };
     try {
-      if (job === null) await this.adopt(run);
-      const id = readJobFile(this.folder(run))?.job;
-      if (!id) return { ...common, ...endedJob('was not submitted') };
-      const found = await this.find(id);
-      return { ...common, job: id, ...(found ? describeJob(found) : endedJob('ended; Slurm has no record of it')) };
+      const job = file.job ?? (await this.adopt(run, file));
+      if (!job) return { ...common, ...endedJob('was not submitted') };
+      const found = await this.find(run, job, file);
+      if (!found) return { ...common, job, ...endedJob('ended; Slurm has no record of it') };
+      const words = describeJob(found);
+      return {
+        ...common,
+        job,
+        ...words,
+        text: words.failed ? await this.withReason(words.text, run, file) : words.text,
+      };
     } catch (error) {
       return { ...common, ...unknownJob(asFailure(error).message) };
     }
   }
 
+  /** Adds the last line of the log to the state of a failed job. */
+  private async withReason(text: string, run: string, file: JobFile): Promise<string> {
+    const [log] = await jobLogs(this.parts.home, run, file);
+    return log ? `${text}: ${log.lines.at(-1)!.trim()}` : text;
+  }
+
   /** Returns a job; null if Slurm has no record of it. */
-  private async find(job: string): Promise<SlurmJob | null> {
-    const ended = this.ended.get(job);
+  private async find(run: string, job: string, { ended }: JobFile): Promise<SlurmJob | null> {
     const queue = await this.readQueue().catch((error) => {
       if (ended) return null;
       throw error;
     });
     const queued = queue?.get(job);
-    if (queued) this.ended.delete(job);
-    if (queued || ended) return queued ?? ended!;
+    if (queued) {
+      // It was requeued outside the app.
+      if (ended) this.update(run, job, { ended: undefined });
+      return queued;
+    }
+    if (ended) return endedSlurmJob(job, ended);
     const found = (await this.showJob(job)) ?? (await this.showAccounting(job));
-    if (found && describeJob(found).phase === 'ended') this.ended.set(job, found);
+    if (found && describeJob(found).phase === 'ended') {
+      const { state, exitCode } = found;
+      try {
+        this.update(run, job, { ended: { state, exitCode } });
+      } catch {
+        // On a full or read-only disk, Slurm is asked again.
+      }
+    }
     return found;
   }
 
-  /** Reads all jobs of the user at once: sites forbid frequent requests. */
+  /** Reads all jobs of the user at once. */
   private readQueue(): Promise<Map<string, SlurmJob>> {
-    if (!this.queue || Date.now() - this.queue.time > (this.parts.maxAge ?? 15_000)) {
+    if (!this.queue || Date.now() - this.queue.time > (this.parts.slurmInterval ?? slurmInterval)) {
       const read = this.run('squeue', ['-h', '-r', ofUser(), '-o', queueFormat]);
       const jobs = read.then((text) => new Map(parseQueue(text).map((job) => [job.job, job])));
       this.queue = { jobs, time: Date.now() };
@@ -267,6 +303,5 @@ export class Cluster {
 
 const ofUser = () => `--user=${userInfo().username}`;
 
-const endedJob = (text: string) => {
-  return { phase: 'ended' as const, state: '', text, never: false, timeLeft: '' };
-};
+const notSent = (runId: string) =>
+  new Failure('run_not_sent', `Run ${runId} has no job on a cluster.`, 'List jobs with `starpo cluster jobs`.');

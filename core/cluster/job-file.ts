@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { targetName } from '../contract/cluster.ts';
+import { targetName } from '../contract/cluster-job.ts';
 import { readJsonFile } from '../run-directory/parse-line.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
@@ -14,6 +13,8 @@ const jobFile = z.object({
   submitted: z.number(),
   /** The sweep whose array contains the job, and the index there. */
   task: z.object({ study: z.string(), index: z.number().int() }).optional(),
+  /** How the job ended, because Slurm forgets jobs. */
+  ended: z.object({ state: z.string(), exitCode: z.string().nullable() }).optional(),
 });
 export type JobFile = z.infer<typeof jobFile>;
 
@@ -24,12 +25,3 @@ export const readJobFile = (folder: string): JobFile | null => readJsonFile(jobF
 
 export const writeJobFile = (folder: string, file: Omit<JobFile, 'version'>): void =>
   writeWhole(jobFilePath(folder), { version: 1, ...file });
-
-/** Returns the number of attempts that the script of a run has recorded. */
-export function countAttempts(folder: string): number {
-  try {
-    return readFileSync(join(folder, 'attempts.jsonl'), 'utf8').match(/^{"type":"begin"/gm)?.length ?? 0;
-  } catch {
-    return 0;
-  }
-}

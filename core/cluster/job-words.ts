@@ -1,4 +1,5 @@
-import type { ClusterJob } from '../contract/cluster.ts';
+import type { RunJob } from '../contract/cluster-job.ts';
+import { sentence } from '../contract/sentence.ts';
 import type { SlurmJob } from './slurm.ts';
 
 /** Slurm's reasons for pending jobs, in words. */
@@ -41,25 +42,39 @@ const endWords: Record<string, string> = {
 const pendingStates = ['PENDING', 'REQUEUED', 'REQUEUE_FED', 'REQUEUE_HOLD', 'SPECIAL_EXIT', 'CONFIGURING'];
 const runningStates = ['RUNNING', 'COMPLETING', 'SUSPENDED', 'STOPPED', 'STAGE_OUT', 'SIGNALING', 'RESIZING'];
 
-type Words = Pick<ClusterJob, 'phase' | 'state' | 'text' | 'never' | 'timeLeft'>;
+/** States of jobs that ended without success. */
+const failedStates = ['FAILED', 'TIMEOUT', 'NODE_FAIL', 'OUT_OF_MEMORY', 'PREEMPTED', 'BOOT_FAIL', 'DEADLINE'];
+
+type Words = Pick<RunJob, 'phase' | 'state' | 'text' | 'never' | 'held' | 'failed' | 'nice' | 'limit'>;
+
+const plain = { state: '', never: false, held: false, failed: false, nice: null, limit: null };
 
 /** Describes the state of a job and its reason. */
 export function describeJob(job: SlurmJob): Words {
-  const { state, timeLeft } = job;
-  const left = /\d/.test(timeLeft) ? timeLeft : '';
+  const { state, reason, nice, end } = job;
   if (pendingStates.includes(state)) {
-    const never = neverReasons.some((reason) => job.reason.startsWith(reason));
-    return { phase: 'pending', state, text: never ? neverText(job.reason) : pendingText(job), never, timeLeft: '' };
+    const never = neverReasons.some((prefix) => reason.startsWith(prefix));
+    const text = never ? neverText(reason) : pendingText(job);
+    return { ...plain, phase: 'pending', state, text, never, held: reason === 'JobHeldUser', nice };
   }
   if (runningStates.includes(state))
-    return { phase: 'running', state, text: runningText(job), never: false, timeLeft: left };
-  return { phase: 'ended', state, text: endText(job), never: false, timeLeft: '' };
+    return { ...plain, phase: 'running', state, text: runningText(job), limit: end === null ? null : Date.parse(end) };
+  return { ...plain, phase: 'ended', state, text: endText(job), failed: failedStates.includes(state) };
 }
 
 /** Describes a job while Slurm does not answer. */
-export const unknownJob = (problem: string): Words => {
-  return { phase: 'unknown', state: '', text: `unknown: ${problem}`, never: false, timeLeft: '' };
-};
+export const unknownJob = (problem: string): Words => ({ ...plain, phase: 'unknown', text: `unknown: ${problem}` });
+
+/** Describes a job of which Slurm has no record. */
+export const endedJob = (text: string): Words => ({ ...plain, phase: 'ended', text });
+
+/** Describes the answer of `sbatch --test-only`. */
+export function describeTest(answer: string): string {
+  const found = / to start at (\S+) .*?on nodes (\S+)(?: in partition (\S+))?/.exec(answer);
+  if (!found) return sentence(answer.trim().replace(/^sbatch: /, ''));
+  const [, time, nodes, partition] = found;
+  return `A job could start at ${time!.replace('T', ' ')} on ${nodes}${partition ? ` in partition ${partition}` : ''}.`;
+}
 
 function neverText(reason: string): string {
   const cause = reason.startsWith('Partition')

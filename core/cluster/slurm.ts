@@ -14,7 +14,9 @@ export interface SlurmJob {
   /** As Slurm prints it, such as `2026-11-26T09:06:50`; null if unknown. */
   start: string | null;
   nodes: string;
-  timeLeft: string;
+  /** Time at which the time limit ends the job, as `start`; null without a limit. */
+  end: string | null;
+  nice: number | null;
   /** Exit code and signal, such as `1:0`; null while the job runs. */
   exitCode: string | null;
   restarts: number;
@@ -24,17 +26,19 @@ const unreachable =
   /unable to contact slurm controller|socket timed out|connection refused|zero bytes were transmitted/i;
 const jobMissing = /invalid job id/i;
 
-/** Runs a command of Slurm and returns its output. Throws `slurm_missing`, `slurm_unreachable`, `job_unknown` or `slurm_refused`. */
+/** Runs a command of Slurm and returns its output. `input`: its standard input. Throws `slurm_missing`, `slurm_unreachable`, `job_unknown` or `slurm_refused`. */
 export function runSlurm(
   program: string,
   args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+  { input = '', ...options }: { input?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(program, args, { ...options, timeout, maxBuffer: 64 << 20 }, (error, output, errors) => {
+    const child = execFile(program, args, { ...options, timeout, maxBuffer: 64 << 20 }, (error, output, errors) => {
       if (!error) return resolve(`${output}${program === 'sbatch' && args.includes('--test-only') ? errors : ''}`);
       reject(slurmFailure(program, error, errors));
     });
+    // The exit status reports why the program did not read its input.
+    child.stdin?.on('error', () => {}).end(input);
   });
 }
 
@@ -71,7 +75,7 @@ function reasonOf(errors: string): string {
   return last && sentence(last.replace(/^\w+: (error: )?/, '').replace(/^allocation failure: /, ''));
 }
 
-export const queueFormat = '%i|%T|%r|%S|%N|%L';
+export const queueFormat = '%i|%T|%r|%S|%N|%e|%y';
 
 /** Parses `squeue -h -r -o FORMAT`. */
 export function parseQueue(text: string): SlurmJob[] {
@@ -79,8 +83,17 @@ export function parseQueue(text: string): SlurmJob[] {
     .split('\n')
     .filter((line) => line.includes('|'))
     .map((line) => {
-      const [job = '', state = '', reason = '', start = '', nodes = '', timeLeft = ''] = line.split('|');
-      return { job, state, reason, start: timeOrNull(start), nodes, timeLeft, exitCode: null, restarts: 0 };
+      const [job = '', state = '', reason = '', start = '', nodes = '', end = '', nice = ''] = line.split('|');
+      return {
+        ...unmeasured,
+        job,
+        state,
+        reason,
+        start: timeOrNull(start),
+        nodes,
+        end: timeOrNull(end),
+        nice: toNumber(nice),
+      };
     });
 }
 
@@ -96,7 +109,8 @@ export function parseJob(line: string): SlurmJob | null {
     reason: field('Reason') ?? 'None',
     start: timeOrNull(field('StartTime') ?? ''),
     nodes: field('NodeList') ?? '',
-    timeLeft: '',
+    end: timeOrNull(field('EndTime') ?? ''),
+    nice: toNumber(field('Nice')),
     exitCode: field('ExitCode') ?? null,
     restarts: Number(field('Restarts') ?? 0),
   };
@@ -108,7 +122,18 @@ export function parseAccounting(text: string): SlurmJob | null {
   if (!job || !state || !exitCode) return null;
   // As in "CANCELLED by 1000".
   const [word = state] = state.split(' ');
-  return { job, state: word, reason: 'None', start: null, nodes: '', timeLeft: '', exitCode, restarts: 0 };
+  return endedSlurmJob(job, { state: word, exitCode });
 }
+
+/** Returns a job that has ended. */
+export const endedSlurmJob = (job: string, end: Pick<SlurmJob, 'state' | 'exitCode'>): SlurmJob => ({
+  ...unmeasured,
+  job,
+  ...end,
+});
+
+const unmeasured = { reason: 'None', start: null, nodes: '', end: null, nice: null, exitCode: null, restarts: 0 };
+
+const toNumber = (text: string | undefined) => (text && /^-?\d+$/.test(text) ? Number(text) : null);
 
 const timeOrNull = (time: string) => (/^\d{4}-/.test(time) ? time : null);

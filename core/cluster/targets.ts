@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { targetName } from '../contract/cluster.ts';
+import { targetName } from '../contract/cluster-job.ts';
 import { Failure, messageOf } from '../contract/failure.ts';
 import { requireJsonFile } from '../run-directory/parse-line.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
+import { jobAttempt, jobLog, runJob, targetName } from './cluster-job.ts';
 import { apiError, runId } from './runs.ts';
-
-export const targetName = z.string().regex(/^[a-z0-9-]{1,32}$/);
 
 /** A cluster to which runs are sent, without its settings. */
 const clusterTarget = z.object({
@@ -10,27 +9,8 @@ const clusterTarget = z.object({
   summary: z.string(),
 });
 
-/** Phase of a job. `unknown`: the cluster did not answer. */
-const jobPhase = z.enum(['pending', 'running', 'ended', 'unknown']);
-
-/** The job of a run on a cluster. */
-const clusterJob = z.object({
-  run: runId,
-  target: targetName,
-  /** Slurm's id, such as `123` or `123_4`. */
-  job: z.string(),
-  phase: jobPhase,
-  /** Slurm's state; empty if it is unknown. */
-  state: z.string(),
-  /** State and reason in words. */
-  text: z.string(),
-  /** Whether the job can never run. */
-  never: z.boolean(),
-  /** Remaining time as Slurm prints it, such as `1:59:03`; empty without a limit. */
-  timeLeft: z.string(),
-  /** Number of attempts so far. */
-  attempts: z.number().int(),
-});
+/** The newest job of a run on a cluster. */
+const clusterJob = runJob.extend({ run: runId });
 export type ClusterJob = z.infer<typeof clusterJob>;
 
 const jobAction = z.enum(['cancel', 'hold', 'release', 'requeue']);
@@ -54,6 +34,11 @@ export const clusterProcedures = {
   'cluster.submit': { changes, input: z.object({ runId, target }), output: z.object({ job: z.string() }) },
   /** Lists the newest job of each run that was sent, oldest first. */
   'cluster.jobs': { input: empty, output: z.array(clusterJob) },
+  /** Returns the newest job of a run with all attempts, and the last lines of its logs if it failed. Throws `run_not_sent`. */
+  'cluster.job': {
+    input: z.object({ runId }),
+    output: z.object({ job: clusterJob, attempts: z.array(jobAttempt), logs: z.array(jobLog) }),
+  },
   'cluster.act': { changes, input: z.object({ runId, action: jobAction }), output: empty },
   /** Sets a pending job's Nice value: jobs with larger values start later. */
   'cluster.nice': {

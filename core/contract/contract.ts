@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { clusterProcedures, targetName } from './cluster.ts';
+import { clusterProcedures } from './cluster.ts';
+import { targetName } from './cluster-job.ts';
 import { configurationProcedures, launch, presetCard, settings, trainMoreProcedures } from './configuration.ts';
 import { alertAction, echoTrap } from './echo-trap.ts';
 import {
@@ -53,6 +54,7 @@ import { paperStudy, study, studyPoints, studySeeds, studySummary, trashedStudy 
 import { rebuildReport, systemInfo, unreadableFolder } from './system.ts';
 import { task } from './tasks.ts';
 
+export * from './cluster-job.ts';
 export * from './configuration.ts';
 export * from './echo-trap.ts';
 export * from './episodes.ts';

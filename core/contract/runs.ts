@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { runJob } from './cluster-job.ts';
 import { alertAction, trapBrief, trapLevel, trapRegime } from './echo-trap.ts';
 import { isNestedTooDeeply } from './nesting.ts';
 import { type OpenWord, openWord } from './open-words.ts';
@@ -203,6 +204,8 @@ export const runSummary = z.object({
   /** 1 for the next run; null if not queued. */
   queuePosition: z.number().int().nullable(),
   stalled: stall.nullable(),
+  /** Its newest job on a cluster; null if it was never sent, or not read yet. */
+  job: runJob.nullable(),
   /** The run's sweep, if any. */
   study: studyOfRun.nullable(),
   marks: runMarks,

@@ -3,7 +3,7 @@ import { Coalescer } from '../base/coalescer.ts';
 import type { Emitter } from '../base/emitter.ts';
 import type { Notices } from '../base/notices.ts';
 import { processExists } from '../base/process.ts';
-import type { EchoTrap, RunSummary, Stall } from '../contract/contract.ts';
+import type { EchoTrap, RunJob, RunSummary, Stall } from '../contract/contract.ts';
 import { isLive } from '../contract/run-facts.ts';
 import type { History } from '../history/history.ts';
 import { eventsAfter, journalProblem, storedMeaning } from '../history/queries.ts';
@@ -33,6 +33,8 @@ export interface FollowParts {
   studyFiles: StudyFiles;
   watchdog: Watchdog;
   liveness: Liveness;
+  /** The newest job of each run on a cluster. */
+  jobs: ReadonlyMap<string, RunJob>;
   /** Returns the Echo Trap monitor's state for a run. */
   trapOf: (runId: string) => Promise<EchoTrap | null>;
   log: (message: string) => void;
@@ -91,11 +93,12 @@ export class FollowedRun {
     if (this.cachedSummary) return this.cachedSummary;
     const row = this.row();
     if (!row) return null;
-    const { history, queueFile, studyFiles } = this.parts;
+    const { history, jobs, queueFile, studyFiles } = this.parts;
     this.cachedSummary = toSummary(history.database, row, {
       alive: this.isAlive(row),
       queuePosition: queueFile.position(this.id),
       stalled: this.stallOf(row),
+      job: jobs.get(this.id) ?? null,
       study: studyFiles.of(this.id),
       collapse: this.collapse,
     });

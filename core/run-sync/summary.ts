@@ -1,4 +1,4 @@
-import type { ApiError, RunStatus, RunSummary, Stall } from '../contract/contract.ts';
+import type { ApiError, RunJob, RunStatus, RunSummary, Stall } from '../contract/contract.ts';
 import { isLive } from '../contract/run-facts.ts';
 import { lastAction, readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
@@ -17,6 +17,7 @@ interface LiveState {
   alive: boolean;
   queuePosition: number | null;
   stalled: Stall | null;
+  job: RunJob | null;
   study: RunSummary['study'];
   collapse: CollapseReader;
 }
@@ -25,7 +26,7 @@ interface LiveState {
 export function toSummary(
   database: HistoryDatabase,
   row: RunRow,
-  { alive, queuePosition, stalled, study, collapse }: LiveState,
+  { alive, queuePosition, stalled, job, study, collapse }: LiveState,
 ): RunSummary {
   const ownStatus = statusOf(row, alive);
   const isQueued = queuePosition !== null && !['running', 'paused', 'completed'].includes(ownStatus);
@@ -55,6 +56,7 @@ export function toSummary(
     failure: failureOf(row),
     queuePosition: isQueued ? queuePosition : null,
     stalled,
+    job,
     study,
     marks: readMarks(database, row),
     parent,

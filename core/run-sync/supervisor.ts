@@ -94,13 +94,14 @@ export class Supervisor {
   }
 
   summary(row: RunRow): RunSummary {
-    const { history, queueFile, studyFiles } = this.parts;
+    const { history, jobs, queueFile, studyFiles } = this.parts;
     const followed = this.followed.get(row.id)?.summary();
     if (followed) return followed;
     const queuePosition = queueFile.position(row.id);
     const study = studyFiles.of(row.id);
     const collapse = new CollapseReader(history.database, row.id);
-    return toSummary(history.database, row, { alive: false, queuePosition, stalled: null, study, collapse });
+    const job = jobs.get(row.id) ?? null;
+    return toSummary(history.database, row, { alive: false, queuePosition, stalled: null, job, study, collapse });
   }
 
   /** Returns the Echo Trap monitor's state for a run, with current advice; null without data. */

@@ -1,5 +1,6 @@
 import { priceInWords } from '../cluster/price.ts';
 import { describeTarget } from '../cluster/targets.ts';
+import type { JobAction } from '../contract/cluster.ts';
 import type { Output } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
@@ -17,7 +18,7 @@ export function clusterTargets({ cluster }: Core): Output<'cluster.targets'> {
 
 /** Sends a run to a cluster and removes it from the queue. Throws `run_active`, an error of `requireStartable`, or as `Cluster.submit` does. */
 export async function sendRun(
-  { cluster, queue, runs }: Core,
+  { cluster, jobPoller, queue, runs }: Core,
   runId: string,
   target: string,
 ): Promise<Output<'cluster.submit'>> {
@@ -27,6 +28,7 @@ export async function sendRun(
       throw new Failure('run_active', `Run ${runId} is already running.`, 'Send another run.');
     runs.requireStartable(runId);
     const job = await cluster.submit(runId, target);
+    jobPoller.changed([runId]);
     if (queue.list().includes(runId)) queue.remove(runId);
     return { job };
   });
@@ -46,7 +48,7 @@ export async function studyScript(
 
 /** Sends the runs of a sweep. Throws as {@link sendRun} does. */
 export async function sendStudy(
-  { cluster, runs, studies }: Core,
+  { cluster, jobPoller, runs, studies }: Core,
   studyId: string,
   target: string,
 ): Promise<Output<'studies.send'>> {
@@ -54,5 +56,19 @@ export async function sendStudy(
   cluster.targets.get(target);
   const runIds = await studies.startable(studyId, { create: true });
   for (const runId of runIds) runs.requireStartable(runId);
-  return { job: await cluster.submitStudy(studyId, runIds, target), count: runIds.length };
+  const job = await cluster.submitStudy(studyId, runIds, target);
+  jobPoller.changed(runIds);
+  return { job, count: runIds.length };
+}
+
+/** Throws as `Cluster.act` does. */
+export async function actOnJob({ cluster, jobPoller, runs }: Core, runId: string, action: JobAction): Promise<void> {
+  await cluster.act(runs.require(runId), action);
+  jobPoller.changed([runId]);
+}
+
+/** Throws as `Cluster.setNice` does. */
+export async function setNice({ cluster, jobPoller, runs }: Core, runId: string, nice: number): Promise<void> {
+  await cluster.setNice(runs.require(runId), nice);
+  jobPoller.changed([runId]);
 }

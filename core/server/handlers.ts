@@ -31,7 +31,7 @@ import { previewConfig } from '../runs/preview-config.ts';
 import { settingsOfRuns } from '../runs/settings-of-runs.ts';
 import { diagnosticTexts, writeZip } from '../system/diagnostics.ts';
 import { findingsOf } from '../system/findings.ts';
-import { clusterTargets, sendRun, sendStudy, studyScript } from './cluster.ts';
+import { actOnJob, clusterTargets, sendRun, sendStudy, setNice, studyScript } from './cluster.ts';
 import { readFromEpisode, readFromFile, readFromRollout } from './read-episodes.ts';
 import type { Session } from './session.ts';
 
@@ -224,8 +224,9 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
           .map(({ id }) => id)
           .reverse(),
       ),
-    'cluster.act': ({ runId, action }) => core.cluster.act(runs.require(runId), action),
-    'cluster.nice': ({ runId, nice }) => core.cluster.setNice(runs.require(runId), nice),
+    'cluster.job': ({ runId }) => core.cluster.job(runs.require(runId)),
+    'cluster.act': ({ runId, action }) => actOnJob(core, runId, action),
+    'cluster.nice': ({ runId, nice }) => setNice(core, runId, nice),
     'devices.list': async () => ({ devices: await core.queue.pool.list(), share: core.queue.pool.share }),
     'devices.restore': ({ device }) => core.queue.restoreDevice(device),
     'devices.share': ({ share }) => core.queue.setShare(share),

@@ -1,24 +1,26 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Cluster } from '../../core/cluster/cluster.ts';
 import { readJobFile, writeJobFile } from '../../core/cluster/job-file.ts';
-import { describeJob } from '../../core/cluster/job-words.ts';
+import { JobPoller } from '../../core/cluster/job-poller.ts';
+import { describeJob, describeTest } from '../../core/cluster/job-words.ts';
 import { priceInWords } from '../../core/cluster/price.ts';
 import { slurmScript } from '../../core/cluster/script.ts';
 import { parseAccounting, parseJob, parseQueue, slurmFailure } from '../../core/cluster/slurm.ts';
 import { limitSeconds, slurmTarget } from '../../core/cluster/targets.ts';
+import type { RunJob } from '../../core/contract/contract.ts';
 import { World } from './fixtures/world.ts';
 
 // Outputs recorded from Slurm 22.05.
-const queue = `5|PENDING|Dependency|N/A||5:00
-7|PENDING|PartitionNodeLimit|N/A||UNLIMITED
-8_7|PENDING|Resources|N/A||UNLIMITED
-6|PENDING|JobHeldUser|N/A||UNLIMITED
-8_0|PENDING|BeginTime|2026-11-26T09:06:59||UNLIMITED
-4|RUNNING|None|2026-11-26T09:06:50|n1|4:59
-8_1|RUNNING|None|2026-11-26T09:06:50|n2|UNLIMITED
+const queue = `5|PENDING|Dependency|N/A||N/A|0
+7|PENDING|PartitionNodeLimit|N/A||N/A|0
+8_7|PENDING|Resources|N/A||N/A|0
+6|PENDING|JobHeldUser|N/A||N/A|7
+8_0|PENDING|BeginTime|2026-11-26T09:06:59||N/A|0
+4|RUNNING|None|2026-11-26T09:06:50|n1|2026-11-26T09:11:50|0
+8_1|RUNNING|None|2026-11-26T09:06:50|n2|NONE|0
 `;
 const task =
   'JobId=15 ArrayJobId=8 ArrayTaskId=6 ArrayTaskThrottle=8 JobName=arr UserId=root(0) GroupId=root(0) Priority=4294901753 Nice=0 JobState=RUNNING Reason=None Dependency=(null) Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:00:03 TimeLimit=UNLIMITED StartTime=2026-11-26T09:06:50 EndTime=Unknown NodeList=n4 BatchHost=n4';
@@ -37,7 +39,21 @@ test('the state and the reason of each job are described', () => {
     '8_1 running: runs on n2 since 2026-11-26 09:06:50',
   ]);
   expect(words.map(([, { never }]) => never)).toEqual([false, true, false, false, false, false, false]);
-  expect(words.map(([, { timeLeft }]) => timeLeft)).toEqual(['', '', '', '', '', '4:59', '']);
+  const limit = Date.parse('2026-11-26T09:11:50');
+  expect(words.map(([, each]) => each.limit)).toEqual([null, null, null, null, null, limit, null]);
+  expect(words.map(([, { held, nice }]) => [held, nice])).toEqual([
+    ...[
+      [false, 0],
+      [false, 0],
+      [false, 0],
+      [true, 7],
+      [false, 0],
+    ],
+    ...[
+      [false, null],
+      [false, null],
+    ],
+  ]);
 });
 
 test.each<[string, string]>([
@@ -49,7 +65,7 @@ test.each<[string, string]>([
     'can never run (InvalidQOS): the cluster does not accept its request. Cancel it and correct the target.',
   ],
 ])('the reason %s is described', (reason, text) => {
-  const [job] = parseQueue(`9|PENDING|${reason}|N/A||1:00`);
+  const [job] = parseQueue(`9|PENDING|${reason}|N/A||N/A|0`);
   expect(describeJob(job!)).toMatchObject({ text, never: reason === 'InvalidQOS' });
 });
 
@@ -58,7 +74,11 @@ test('ended jobs are read from scontrol and sacct', () => {
   expect(parseJob(canceled)).toMatchObject({ job: '4', restarts: 1, exitCode: '3:0' });
   expect(describeJob(parseJob(canceled)!)).toMatchObject({ phase: 'ended', text: 'was canceled' });
   expect(parseJob('')).toBeNull();
-  expect(describeJob(parseAccounting('12|FAILED|7:0\n')!).text).toBe('failed with exit code 7');
+  expect(describeJob(parseAccounting('12|FAILED|7:0\n')!)).toMatchObject({
+    text: 'failed with exit code 7',
+    failed: true,
+  });
+  expect(describeJob(parseJob(canceled)!).failed).toBe(false);
   expect(describeJob(parseAccounting('12|CANCELLED by 1000|0:15')!).text).toBe('was canceled');
   expect(describeJob(parseAccounting('12|OUT_OF_MEMORY|0:125')!).text).toContain('increase memory');
   expect(parseAccounting('Slurm accounting storage is disabled')).toBeNull();
@@ -174,20 +194,26 @@ test('a job is unknown while the controller does not answer, and is found by its
     if (!answers) throw slurmFailure(program, { code: 1, message: '' }, 'Unable to contact slurm controller');
     return args.includes('-n') ? '4\n' : queue;
   };
-  const cluster = new Cluster({ home: world.home, trainer, run, maxAge: -1 });
+  const cluster = new Cluster({ home: world.home, trainer, run, slurmInterval: -1 });
   expect(await cluster.jobs(['lake'])).toMatchObject([{ run: 'lake', phase: 'unknown' }]);
   writeJobFile(folder, { target: 'slurm', job: '4', submitted: 1 });
   expect(await cluster.jobs(['lake'])).toMatchObject([{ job: '4', phase: 'unknown' }]);
   await expect(cluster.refuseActive('lake')).rejects.toMatchObject({ code: 'job_active' });
   writeJobFile(folder, { target: 'slurm', job: null, submitted: 1 });
   answers = true;
-  expect(await cluster.jobs(['lake', 'other'])).toMatchObject([{ job: '4', phase: 'running', timeLeft: '4:59' }]);
+  expect(await cluster.jobs(['lake', 'other'])).toMatchObject([
+    { job: '4', phase: 'running', limit: Date.parse('2026-11-26T09:11:50') },
+  ]);
   expect(readJobFile(folder)).toMatchObject({ job: '4' });
   await world.close();
 });
 
 /** A cluster of a world with two runs of a sweep and a target, and the calls of Slurm's programs. */
-function clusterWith(world: World, answer: (program: string, args: readonly string[]) => string | Promise<string>) {
+function clusterWith(
+  world: World,
+  answer: (program: string, args: readonly string[]) => string | Promise<string>,
+  slurmInterval?: number,
+) {
   for (const run of ['a', 'b']) world.run(run);
   const targets = { slurm: { type: 'slurm', time: '10' } };
   writeFileSync(join(world.home, 'targets.json'), JSON.stringify({ version: 1, targets }));
@@ -197,7 +223,10 @@ function clusterWith(world: World, answer: (program: string, args: readonly stri
     return answer(program, args);
   };
   const variables = { STARPO_CONFIRMED_COMMANDS: 'digest' };
-  return { calls, cluster: new Cluster({ home: world.home, trainer: { path: '/trainer', variables }, run }) };
+  return {
+    calls,
+    cluster: new Cluster({ home: world.home, trainer: { path: '/trainer', variables }, run, slurmInterval }),
+  };
 }
 
 test('a run that is being sent can be neither started nor sent again, and its job may run the confirmed commands', async () => {
@@ -242,6 +271,105 @@ test('an ended job that is requeued is active again', async () => {
   await cluster.refuseActive('a');
   await cluster.act('a', 'requeue');
   await expect(cluster.refuseActive('a')).rejects.toMatchObject({ code: 'job_active' });
+  await world.close();
+});
+
+test('the answer to a test is described, and the tested script is not saved', async () => {
+  const world = new World();
+  const answer = 'sbatch: Job 1 to start at 2026-11-26T12:26:33 using 1 processors on nodes n1 in partition gpu\n';
+  const { calls, cluster } = clusterWith(world, () => answer);
+  const files = readdirSync(world.home);
+  expect(await cluster.check('slurm')).toBe('A job could start at 2026-11-26 12:26:33 on n1 in partition gpu.');
+  expect(describeTest('sbatch: job accepted\n')).toBe('Job accepted.');
+  expect(calls).toMatchObject([{ args: ['--test-only'], options: { input: cluster.script('check', 'slurm') } }]);
+  expect(readdirSync(world.home)).toEqual(files);
+  await world.close();
+});
+
+test('a failed job is explained by its log, is asked for once, and lists its attempts', async () => {
+  const world = new World();
+  const ended = 'JobId=4 JobState=FAILED Reason=None Restarts=1 ExitCode=1:0 NodeList=n1';
+  const { calls, cluster } = clusterWith(world, (_, args) => (args.includes('show') ? ended : ''), -1);
+  const folder = world.run('a');
+  writeJobFile(folder, { target: 'slurm', job: '4', submitted: 1 });
+  const attempt = { job: '4', node: 'n1' };
+  const lines = [
+    { type: 'begin', ...attempt, restart: 0, time: 1000 },
+    { type: 'end', ...attempt, restart: 0, time: 3000, code: 0 },
+    { type: 'begin', ...attempt, restart: 1, time: 5000 },
+  ];
+  writeFileSync(join(folder, 'attempts.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  writeFileSync(join(folder, 'trainer.log'), 'loading\n\u001b[31mout of memory\u001b[0m\n');
+  writeFileSync(join(folder, 'slurm.log'), `${'x'.repeat(20_000)}\nIncrease time.\n\n`);
+  const text = 'failed with exit code 1: Increase time.';
+  expect(await cluster.job('a')).toMatchObject({
+    job: { phase: 'ended', failed: true, text, attempts: 2 },
+    attempts: [
+      { job: '4', restart: 0, node: 'n1', began: 1000, ended: 3000, code: 0 },
+      { job: '4', restart: 1, node: 'n1', began: 5000, ended: null, code: null },
+    ],
+    logs: [
+      { name: 'slurm.log', lines: ['Increase time.'] },
+      { name: 'trainer.log', lines: ['loading', 'out of memory'] },
+    ],
+  });
+  appendFileSync(join(folder, 'attempts.jsonl'), `${JSON.stringify({ ...lines[1], restart: 1, code: 134 })}\n`);
+  expect(await cluster.jobs(['a'])).toMatchObject([{ text: 'failed with exit code 1: out of memory' }]);
+  expect(calls.filter(({ program }) => program === 'scontrol')).toHaveLength(1);
+  // A log from before the job does not explain it.
+  writeJobFile(folder, { ...readJobFile(folder)!, submitted: Date.now() + 120_000 });
+  expect(await cluster.jobs(['a'])).toMatchObject([{ text: 'failed with exit code 1' }]);
+  await expect(cluster.job('b')).rejects.toMatchObject({ code: 'run_not_sent' });
+  await world.close();
+});
+
+test('an ended job is not recorded for a run that was sent again', async () => {
+  const world = new World();
+  const folder = world.run('a');
+  const { cluster } = clusterWith(world, (_, args) => {
+    if (args.includes('show')) writeJobFile(folder, { target: 'slurm', job: '5', submitted: 2 });
+    return args.includes('show') ? canceled : '';
+  });
+  writeJobFile(folder, { target: 'slurm', job: '4', submitted: 1 });
+  expect(await cluster.jobs(['a'])).toMatchObject([{ job: '4', phase: 'ended' }]);
+  expect(readJobFile(folder)).toEqual({ version: 1, target: 'slurm', job: '5', submitted: 2 });
+  await world.close();
+});
+
+test('jobs are followed until they end, and changes are published in summaries', async () => {
+  const world = new World();
+  let queued = '4|PENDING|Resources|N/A||N/A|0\n';
+  const { cluster } = clusterWith(
+    world,
+    (program, args) => {
+      if (program === 'squeue') return queued;
+      return args.includes('show') ? 'JobId=4 JobState=COMPLETED Reason=None ExitCode=0:0' : '';
+    },
+    0,
+  );
+  writeJobFile(world.run('a'), { target: 'slurm', job: '4', submitted: 1 });
+  const jobs = new Map<string, RunJob>();
+  let published = Promise.withResolvers<void>();
+  const publishSummaries = () => published.resolve();
+  const log = (message: string) => expect.fail(message);
+  const poller = new JobPoller({
+    ...{ home: world.home, cluster, jobs, log, slurmInterval: 5 },
+    supervisor: { publishSummaries },
+  });
+  poller.changed(['a']);
+  expect(jobs.size).toBe(0);
+  poller.work();
+  for (const [next, phase] of [
+    ['4|RUNNING|None|2026-11-26T09:06:50|n1|2026-11-26T09:11:50|0\n', 'pending'],
+    ['', 'running'],
+    ['', 'ended'],
+  ] as const) {
+    await published.promise;
+    published = Promise.withResolvers();
+    expect(jobs.get('a')).toMatchObject({ phase });
+    queued = next;
+  }
+  await poller.close();
   await world.close();
 });
 

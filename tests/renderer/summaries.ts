@@ -23,6 +23,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   failure: null,
   queuePosition: null,
   stalled: null,
+  job: null,
   study: null,
   marks: { tags: [], note: '', starred: false, archived: false, name: '' },
   parent: null,

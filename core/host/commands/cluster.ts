@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import type { Client } from '../../contract/client.ts';
 import type { ClusterJob, JobAction } from '../../contract/cluster.ts';
+import type { JobAttempt } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
-import { advise, print, table } from '../output.ts';
+import { advise, durationText, print, table } from '../output.ts';
 import { resolveRun, resolveSource, resolveStudy } from '../run-reference.ts';
 import type { NewRunOptions } from './new.ts';
 import { type CommandOptions, withClient, withRun } from './with-client.ts';
@@ -113,9 +114,33 @@ export async function listJobs({ home, json }: CommandOptions): Promise<void> {
   print(table(jobs.map(jobRow)));
 }
 
-const jobRow = ({ run, target, job, text, timeLeft, attempts }: ClusterJob) => [
-  ...[run, target, job, timeLeft ? `${text}, ${timeLeft} left` : text],
+const jobRow = ({ attempts, ...job }: ClusterJob) => [
+  ...[job.run, job.target, job.job, stateText(job)],
   attempts > 1 ? `attempt ${attempts}` : '',
+];
+
+const stateText = ({ text, limit }: Pick<ClusterJob, 'text' | 'limit'>) =>
+  limit === null ? text : `${text}, ${durationText((limit - Date.now()) / 1000)} left`;
+
+/** Prints the newest job of a run, its attempts, and the ends of its logs if it failed. */
+export async function showJob(named: string, { home, json }: CommandOptions): Promise<void> {
+  await withRun(home, named, async (client, runId) => {
+    const details = await client.call('cluster.job', { runId });
+    if (json) return print(JSON.stringify(details, null, 2));
+    const { job, attempts, logs } = details;
+    print(`${runId} on ${job.target}, job ${job.job}: ${stateText(job)}`);
+    if (attempts.length > 0) print(`\n${table(attempts.map(attemptRow))}`);
+    for (const { name, lines } of logs) print(`\n${name}:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+  });
+}
+
+const attemptRow = ({ job, restart, node, began, ended, code }: JobAttempt, index: number) => [
+  `attempt ${index + 1}`,
+  restart > 0 ? `job ${job}, requeue ${restart}` : `job ${job}`,
+  node,
+  // In local time and in this form, as Slurm prints times.
+  new Date(began).toLocaleString('sv-SE'),
+  ended === null ? 'no end recorded' : `${durationText((ended - began) / 1000)}, exit code ${code}`,
 ];
 
 const act =

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { targetName } from '../../contract/cluster.ts';
+import { targetName } from '../../contract/cluster-job.ts';
 import { procedures } from '../../contract/contract.ts';
 import {
   cancelJob,
@@ -11,6 +11,7 @@ import {
   releaseJob,
   requeueJob,
   setNice,
+  showJob,
 } from '../commands/cluster.ts';
 import { checkedBy, command, json, numberBy, option, runNames } from './options.ts';
 
@@ -26,6 +27,13 @@ export const onCluster = [
 export function addClusterCommands(root: Command): void {
   const cluster = root.command('cluster').description('manage runs on a Slurm cluster');
   command(cluster, 'list', 'list the newest job of each run', [json], listJobs).alias('jobs');
+  command(
+    cluster,
+    'show',
+    'print the newest job of a run, its attempts and the end of its log',
+    [json],
+    showJob,
+  ).argument('<run>', runNames);
   command(cluster, 'targets', 'list the clusters of targets.json', [json], listTargets);
   command(cluster, 'check <target>', 'ask a cluster whether and when a job could run', [], checkTarget);
   const target = onCluster[0]!;

@@ -1,0 +1,101 @@
+import { access, readdir } from 'node:fs/promises';
+import { Coalescer } from '../base/coalescer.ts';
+import type { RunJob } from '../contract/cluster-job.ts';
+import { messageOf } from '../contract/failure.ts';
+import { runFolder, runsFolder } from '../run-directory/names.ts';
+import type { Supervisor } from '../run-sync/supervisor.ts';
+import { type Cluster, slurmInterval } from './cluster.ts';
+import { jobFilePath } from './job-file.ts';
+
+interface PollerParts {
+  home: string;
+  cluster: Pick<Cluster, 'jobs'>;
+  /** The newest job of each run, for summaries. */
+  jobs: Map<string, RunJob>;
+  supervisor: Pick<Supervisor, 'publishSummaries'>;
+  log: (message: string) => void;
+  /** Interval in ms between requests to the cluster. */
+  slurmInterval?: number | undefined;
+}
+
+/** Time in ms after which the jobs are read again once the user has changed one, because Slurm takes a moment. */
+const settleTime = 3000;
+
+/** Follows the jobs of all runs until they end, and publishes changes in the summaries of the runs. */
+export class JobPoller {
+  private readonly parts: PollerParts;
+  /** Runs whose job has not ended, as far as known. */
+  private readonly active = new Set<string>();
+  private readonly reads = new Coalescer(() => this.read());
+  private timer: NodeJS.Timeout | null = null;
+  private working = false;
+
+  constructor(parts: PollerParts) {
+    this.parts = parts;
+  }
+
+  /** Reads the job of every run that was sent, and follows those that have not ended. */
+  work(): void {
+    this.working = true;
+    sentRuns(this.parts.home).then((runIds) => this.follow(runIds), this.report);
+  }
+
+  /** Call when the user has sent runs, or changed their jobs. Does nothing before {@link work}. */
+  changed(runIds: readonly string[]): void {
+    this.follow(runIds, Math.min(settleTime, this.interval));
+  }
+
+  /** Resolves when no request is in progress. */
+  async close(): Promise<void> {
+    this.working = false;
+    if (this.timer) clearTimeout(this.timer);
+    await this.reads.settled();
+  }
+
+  private get interval(): number {
+    return this.parts.slurmInterval ?? slurmInterval;
+  }
+
+  private follow(runIds: readonly string[], next = this.interval): void {
+    if (!this.working) return;
+    for (const runId of runIds) this.active.add(runId);
+    this.reads.request().catch(this.report);
+    this.wait(next);
+  }
+
+  /** Plans the next read. Without active jobs there is none. */
+  private wait(time: number): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      if (this.active.size > 0) this.follow([]);
+    }, time);
+  }
+
+  private async read(): Promise<void> {
+    const { cluster, jobs, supervisor } = this.parts;
+    for (const runId of [...this.active]) {
+      if (!this.working) return;
+      const [found] = await cluster.jobs([runId]);
+      if (!found || found.phase === 'ended') this.active.delete(runId);
+      const { run: _, ...job } = found ?? { run: runId };
+      if (JSON.stringify(jobs.get(runId)) === JSON.stringify(found && job)) continue;
+      if (found) jobs.set(runId, job as RunJob);
+      else jobs.delete(runId);
+      supervisor.publishSummaries([runId]);
+    }
+  }
+
+  private report = (error: unknown) => this.parts.log(`Reading jobs: ${messageOf(error)}`);
+}
+
+/** Returns the runs that were sent to a cluster. */
+async function sentRuns(home: string): Promise<string[]> {
+  const sent: string[] = [];
+  for (const runId of await readdir(runsFolder(home)).catch(() => []))
+    await access(jobFilePath(runFolder(home, runId))).then(
+      () => sent.push(runId),
+      () => {},
+    );
+  return sent;
+}
