@@ -4,7 +4,7 @@ import { AlertActions } from './alert-actions/alert-actions.ts';
 import { Notices } from './base/notices.ts';
 import { Tasks } from './base/tasks.ts';
 import { Bundles } from './bundles/bundles.ts';
-import { Cluster } from './cluster/cluster.ts';
+import { Cluster, type SlurmOptions } from './cluster/cluster.ts';
 import { JobPoller } from './cluster/job-poller.ts';
 import type { RunJob } from './contract/contract.ts';
 import { asDiskFull, messageOf } from './contract/failure.ts';
@@ -68,8 +68,7 @@ export interface CoreOptions {
   thread?: boolean | undefined;
   /** Storage for the hub's token. Defaults to a file in the data folder. */
   secrets?: SecretStore | undefined;
-  /** Minimum interval in ms between requests to a Slurm cluster, for tests. */
-  slurmInterval?: number | undefined;
+  slurm?: SlurmOptions | undefined;
   /** Clock of the watchdog, for tests. */
   clock?: Clock | undefined;
 }
@@ -223,7 +222,7 @@ async function openFolder(options: CoreOptions, scratch: boolean) {
     ...{ version: product.version, home, resources, recentLog, log },
     ...{ history, database: history.database, reader: history.reader },
     ...{ notices, tasks: new Tasks(notices), trainer, queueFile, studyFiles, jobs, supervisor },
-    slurmInterval: options.slurmInterval,
+    slurm: options.slurm,
   };
 }
 

@@ -13,17 +13,22 @@ import { type Job, jobName, slurmScript } from './script.ts';
 import { endedSlurmJob, parseAccounting, parseJob, parseQueue, queueFormat, runSlurm, type SlurmJob } from './slurm.ts';
 import { Targets } from './targets.ts';
 
-/** Default of `slurmInterval`: sites forbid frequent requests. */
+/** Default of {@link SlurmOptions.interval}: sites forbid frequent requests. */
 export const slurmInterval = 15_000;
+
+/** For tests. */
+export interface SlurmOptions {
+  /** Runs a program of Slurm and returns its output. */
+  run?: typeof runSlurm;
+  /** Minimum time in ms between two requests for the states of all jobs, also if they fail. */
+  interval?: number;
+}
 
 interface ClusterParts {
   home: string;
   /** Path of the app's trainer, and the environment variables that it needs. */
   trainer: { path: string; variables: NodeJS.ProcessEnv };
-  /** Runs a program of Slurm and returns its output. */
-  run?: typeof runSlurm;
-  /** Minimum time in ms between two requests for the states of all jobs, also if they fail. */
-  slurmInterval?: number | undefined;
+  slurm?: SlurmOptions | undefined;
 }
 
 /** Sends runs to a Slurm cluster that sees the data folder, and reads the states of their jobs. */
@@ -37,7 +42,7 @@ export class Cluster {
 
   constructor(parts: ClusterParts) {
     this.parts = parts;
-    this.run = parts.run ?? runSlurm;
+    this.run = parts.slurm?.run ?? runSlurm;
     this.targets = new Targets(parts.home);
   }
 
@@ -225,22 +230,23 @@ export class Cluster {
 
   private async stateOf(run: string, file: JobFile): Promise<ClusterJob> {
     const { target, submitted } = file;
+    const { job, ...words } = await this.wordsOf(run, file);
+    // Read afterwards, because an ended job is not read again.
     const { length: attempts } = await readAttempts(this.folder(run));
-    const common = { run, target, submitted, attempts, job: file.job ?? '' };
+    return { run, target, submitted, attempts, job: job ?? '', ...words };
+  }
+
+  private async wordsOf(run: string, file: JobFile): Promise<ReturnType<typeof describeJob> & { job: string | null }> {
+    const { job } = file;
     try {
-      const job = file.job ?? (await this.adopt(run, file));
-      if (!job) return { ...common, ...endedJob('was not submitted') };
-      const found = await this.find(run, job, file);
-      if (!found) return { ...common, job, ...endedJob('ended; Slurm has no record of it') };
+      const id = job ?? (await this.adopt(run, file));
+      if (!id) return { job, ...endedJob('was not submitted') };
+      const found = await this.find(run, id, file);
+      if (!found) return { job: id, ...endedJob('ended; Slurm has no record of it') };
       const words = describeJob(found);
-      return {
-        ...common,
-        job,
-        ...words,
-        text: words.failed ? await this.withReason(words.text, run, file) : words.text,
-      };
+      return { job: id, ...words, text: words.failed ? await this.withReason(words.text, run, file) : words.text };
     } catch (error) {
-      return { ...common, ...unknownJob(asFailure(error).message) };
+      return { job, ...unknownJob(asFailure(error).message) };
     }
   }
 
@@ -277,7 +283,7 @@ export class Cluster {
 
   /** Reads all jobs of the user at once. */
   private readQueue(): Promise<Map<string, SlurmJob>> {
-    if (!this.queue || Date.now() - this.queue.time > (this.parts.slurmInterval ?? slurmInterval)) {
+    if (!this.queue || Date.now() - this.queue.time > (this.parts.slurm?.interval ?? slurmInterval)) {
       const read = this.run('squeue', ['-h', '-r', ofUser(), '-o', queueFormat]);
       const jobs = read.then((text) => new Map(parseQueue(text).map((job) => [job.job, job])));
       this.queue = { jobs, time: Date.now() };

@@ -4,7 +4,7 @@ import type { RunJob } from '../contract/cluster-job.ts';
 import { messageOf } from '../contract/failure.ts';
 import { runFolder, runsFolder } from '../run-directory/names.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
-import { type Cluster, slurmInterval } from './cluster.ts';
+import { type Cluster, type SlurmOptions, slurmInterval } from './cluster.ts';
 import { jobFilePath } from './job-file.ts';
 
 interface PollerParts {
@@ -14,8 +14,7 @@ interface PollerParts {
   jobs: Map<string, RunJob>;
   supervisor: Pick<Supervisor, 'publishSummaries'>;
   log: (message: string) => void;
-  /** Interval in ms between requests to the cluster. */
-  slurmInterval?: number | undefined;
+  slurm?: SlurmOptions | undefined;
 }
 
 /** Time in ms after which the jobs are read again once the user has changed one, because Slurm takes a moment. */
@@ -53,7 +52,7 @@ export class JobPoller {
   }
 
   private get interval(): number {
-    return this.parts.slurmInterval ?? slurmInterval;
+    return this.parts.slurm?.interval ?? slurmInterval;
   }
 
   private follow(runIds: readonly string[], next = this.interval): void {

@@ -44,7 +44,7 @@ export function runActions(api: Api, run: RunSummary, readOnly = readOnlyReason(
   if (readOnly !== null) return reading;
   return {
     ...reading,
-    ...(isStartable(status) && {
+    ...(isStartable(run) && {
       'run.start': () => void api.call('runs.start', { runId }).catch(report),
     }),
     ...(status === 'paused' && { 'run.start': () => command('resume') }),

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ApiError, KnownRunStatus, RunStatus, RunSummary } from '../../core/contract/contract.ts';
 import { knownWord } from '../../core/contract/open-words.ts';
+import { isLive } from '../../core/contract/run-facts.ts';
 import { useApp } from '../stores/app-store.ts';
 import { useWriteLock } from '../stores/write-access.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -19,20 +20,44 @@ const statusLabels: Record<KnownRunStatus, string> = {
 /** Returns the words for a status. An unknown status, from a newer version, is shown by its name. */
 export const statusLabel = (status: RunStatus): string => knownWord(statusLabels, status) ?? status;
 
-type Displayed = Pick<RunSummary, 'status' | 'stalled' | 'collapse'>;
+type Displayed = Pick<RunSummary, 'status' | 'stalled' | 'collapse' | 'job' | 'startedAt' | 'endedAt'>;
 
 /** Returns whether a run that has ended is shown as collapsed. A live run keeps its status, because it may recover. */
 export const endedCollapsed = ({ status, collapse }: Pick<RunSummary, 'status' | 'collapse'>): boolean =>
   collapse !== null && (status === 'completed' || status === 'stopped');
 
-/** Returns the color key and the words for a run. A stalled run looks interrupted, because the user has to act. */
-function displayOf(run: Displayed): { color: string; label: string } {
-  if (run.stalled) return { color: 'interrupted', label: 'Not responding' };
-  if (endedCollapsed(run)) return { color: 'collapsed', label: 'Collapsed' };
-  return { color: run.status, label: statusLabel(run.status) };
+interface Display {
+  color: string;
+  label: string;
 }
 
-/** Returns the words for a run's state: its status, `Not responding` or `Collapsed`. */
+/** Returns how the job of a run that isn't training is shown; null if the run's own state is newer. */
+function jobDisplay({ status, job, startedAt, endedAt }: Displayed): Display | null {
+  if (!job || isLive(status) || status === 'completed') return null;
+  switch (job.phase) {
+    case 'pending':
+      if (job.never) return { color: 'failed', label: 'Can’t run' };
+      return job.held ? { color: 'created', label: 'Held' } : { color: 'queued', label: 'Pending' };
+    case 'running':
+      // A run that has stopped or failed is ending its job.
+      return status === 'created' || status === 'interrupted' ? { color: 'queued', label: 'Starting' } : null;
+    case 'unknown':
+      return { color: 'interrupted', label: 'Unknown' };
+    case 'ended': {
+      const isNewer = job.submitted > Math.max(startedAt ?? 0, endedAt ?? 0);
+      return job.failed && isNewer ? { color: 'failed', label: 'Failed' } : null;
+    }
+  }
+}
+
+/** Returns the color key and the words for a run. A stalled run looks interrupted, because the user has to act. */
+function displayOf(run: Displayed): Display {
+  if (run.stalled) return { color: 'interrupted', label: 'Not responding' };
+  if (endedCollapsed(run)) return { color: 'collapsed', label: 'Collapsed' };
+  return jobDisplay(run) ?? { color: run.status, label: statusLabel(run.status) };
+}
+
+/** Returns the words for a run's state: its status, that of its job on a cluster, `Not responding` or `Collapsed`. */
 export const runLabel = (run: Displayed): string => displayOf(run).label;
 
 export function StatusDot({ run }: { run: Displayed }) {

@@ -1,4 +1,4 @@
-import type { Phase, RunStatus, RunSummary, SystemInfo } from '../../core/contract/contract.ts';
+import { hasActiveJob, type Phase, type RunSummary, type SystemInfo } from '../../core/contract/contract.ts';
 import {
   type DeviceKey,
   devicesFor,
@@ -33,9 +33,9 @@ export function describePhase({ name, done, total }: Phase): string {
   return total > 1 ? `${phaseTitle(name)}, ${done} of ${total}${unit && ` ${unit}`}` : phaseTitle(name);
 }
 
-/** Returns whether the run can be started or resumed. */
-export const isStartable = (status: RunStatus) =>
-  ['created', 'queued', 'stopped', 'interrupted', 'failed'].includes(status);
+/** Returns whether the run can be started or resumed on this machine. */
+export const isStartable = (run: Pick<RunSummary, 'status' | 'job'>) =>
+  ['created', 'queued', 'stopped', 'interrupted', 'failed'].includes(run.status) && !hasActiveJob(run);
 
 /** Returns the share of completed iterations, in [0, 1]. */
 export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration' | 'iterations'>): number {

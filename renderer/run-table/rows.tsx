@@ -1,5 +1,6 @@
 import { type CSSProperties, memo, type ReactNode } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
+import { sentence } from '../../core/contract/sentence.ts';
 import { Progress, StatusBadge } from '../components/basics.tsx';
 import { dayAndClock, percent } from '../components/format.ts';
 import { Icon } from '../components/icon.tsx';
@@ -135,7 +136,8 @@ const drawings: Record<string, (run: RunSummary) => ReactNode> = {
   ),
 };
 
-function titleOf(column: string, { startedAt, createdAt, collapse }: RunSummary): string | undefined {
+function titleOf(column: string, { startedAt, createdAt, collapse, job }: RunSummary): string | undefined {
+  if (column === 'status' && job && job.phase !== 'ended') return sentence(`Its job ${job.text}`);
   if (column === 'started') return startedAt === null ? `Created ${dayAndClock(createdAt)}` : dayAndClock(startedAt);
   if (column === 'trap' && collapse) return collapseText(collapse);
   return undefined;

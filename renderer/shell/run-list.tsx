@@ -85,6 +85,10 @@ function TrapMark({ run: { trap } }: { run: RunSummary }) {
 /** Maximum length of a name, which fits on two lines. */
 const maxNameLength = 34;
 
+/** Returns the run's state, and why its job waits. */
+const stateText = (run: RunSummary) =>
+  run.job?.phase === 'pending' ? `${runLabel(run)} (${run.job.text})` : runLabel(run);
+
 interface RunLinkProps {
   run: RunSummary;
   current: boolean;
@@ -105,7 +109,7 @@ function RunLink({ run, current, tabStop, onFocus }: RunLinkProps) {
       aria-current={current ? 'page' : undefined}
       tabIndex={tabStop ? 0 : -1}
       onFocus={onFocus}
-      title={`${run.name}: ${runLabel(run)}, iteration ${run.iteration} of ${run.iterations}`}
+      title={`${run.name}: ${stateText(run)}, iteration ${run.iteration} of ${run.iterations}`}
     >
       <StatusDot run={run} />
       <span className="run-link-initials" aria-hidden="true">

@@ -194,7 +194,7 @@ test('a job is unknown while the controller does not answer, and is found by its
     if (!answers) throw slurmFailure(program, { code: 1, message: '' }, 'Unable to contact slurm controller');
     return args.includes('-n') ? '4\n' : queue;
   };
-  const cluster = new Cluster({ home: world.home, trainer, run, slurmInterval: -1 });
+  const cluster = new Cluster({ home: world.home, trainer, slurm: { run, interval: -1 } });
   expect(await cluster.jobs(['lake'])).toMatchObject([{ run: 'lake', phase: 'unknown' }]);
   writeJobFile(folder, { target: 'slurm', job: '4', submitted: 1 });
   expect(await cluster.jobs(['lake'])).toMatchObject([{ job: '4', phase: 'unknown' }]);
@@ -212,7 +212,7 @@ test('a job is unknown while the controller does not answer, and is found by its
 function clusterWith(
   world: World,
   answer: (program: string, args: readonly string[]) => string | Promise<string>,
-  slurmInterval?: number,
+  interval = 15_000,
 ) {
   for (const run of ['a', 'b']) world.run(run);
   const targets = { slurm: { type: 'slurm', time: '10' } };
@@ -225,7 +225,7 @@ function clusterWith(
   const variables = { STARPO_CONFIRMED_COMMANDS: 'digest' };
   return {
     calls,
-    cluster: new Cluster({ home: world.home, trainer: { path: '/trainer', variables }, run, slurmInterval }),
+    cluster: new Cluster({ home: world.home, trainer: { path: '/trainer', variables }, slurm: { run, interval } }),
   };
 }
 
@@ -353,7 +353,7 @@ test('jobs are followed until they end, and changes are published in summaries',
   const publishSummaries = () => published.resolve();
   const log = (message: string) => expect.fail(message);
   const poller = new JobPoller({
-    ...{ home: world.home, cluster, jobs, log, slurmInterval: 5 },
+    ...{ home: world.home, cluster, jobs, log, slurm: { interval: 5 } },
     supervisor: { publishSummaries },
   });
   poller.changed(['a']);

@@ -42,7 +42,7 @@ describe.skipIf(problem !== null)(
 
     const slurm = (program: string, ...args: string[]) => execFileSync(program, args, { encoding: 'utf8' });
     const open = async () => {
-      const core = await world.core(fakeTrainer, { slurmInterval: 0 });
+      const core = await world.core(fakeTrainer, { slurm: { interval: 0 } });
       const handlers = createHandlers(core);
       const jobs = () => handlers['cluster.jobs']({}) as Promise<ClusterJob[]>;
       const untilJob = (runId: string, expected: Partial<ClusterJob>) =>

@@ -67,7 +67,7 @@ export function RunControls({ run }: { run: RunSummary }) {
           </Button>
         </>
       )}
-      {isStartable(status) && (
+      {isStartable(run) && (
         <Button
           writes
           icon="play"
@@ -78,7 +78,7 @@ export function RunControls({ run }: { run: RunSummary }) {
           {busy === 'start' ? 'Starting…' : startLabel}
         </Button>
       )}
-      {isStartable(status) && status !== 'queued' && deviceInUse && (
+      {isStartable(run) && status !== 'queued' && deviceInUse && (
         <Button
           writes
           icon="queue"

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
-import type { RunSummary } from '../../../core/contract/contract.ts';
+import { hasActiveJob, type RunSummary } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
+import { sentence } from '../../../core/contract/sentence.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { RunMenu } from '../../commands/run-menu.tsx';
 import { Progress, StatusBadge } from '../../components/basics.tsx';
@@ -120,7 +121,8 @@ const ordinalEndings: Record<string, string> = { one: 'st', two: 'nd', few: 'rd'
 const ordinal = (number: number) => `${number}${ordinalEndings[ordinalRules.select(number)] ?? 'th'}`;
 
 function statusText(run: RunSummary): string {
-  const { status, iteration, phase, queuePosition } = run;
+  const { status, iteration, job, phase, queuePosition } = run;
+  if (job && hasActiveJob(run) && status !== 'paused') return sentence(`Its job ${job.text}`);
   switch (status) {
     case 'created':
       return 'Not started yet';

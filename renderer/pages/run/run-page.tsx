@@ -10,6 +10,7 @@ import { ChartsSection } from './charts-section.tsx';
 import { CheckpointsTab } from './checkpoints-tab.tsx';
 import { ConfigurationTab } from './configuration-tab.tsx';
 import { EpisodesTab } from './episodes-tab.tsx';
+import { JobPanel } from './job-panel.tsx';
 import { LogPanel } from './log-panel.tsx';
 import { Overview } from './overview.tsx';
 import { RunHeader } from './run-header.tsx';
@@ -45,6 +46,7 @@ export function RunPage({ tab = 'overview' }: { tab?: RunTab }) {
   return (
     <div className="page run-page">
       {runId === sampleRunId ? <SampleHeader run={run} /> : <RunHeader run={run} />}
+      {run.job && <JobPanel run={run} job={run.job} />}
       <RunTabs run={run} tab={shown}>
         <TabContent run={run} tab={shown} />
       </RunTabs>
