@@ -1,95 +1,28 @@
 // Builds the trainer with Debian trixie's CUDA 12.4, whose binaries need driver 525 (CUDA 13 needs 580). Needs no GPU.
 // Checks register spills and the CUDA version that the binary reports.
 // Usage: npm run nightly:cuda12 -- [--release trixie] [--mirror URL]      (downloads 1 GB on first use)
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { cacheFolder, downloadPackages, extractPackage, machineMirror } from './lib/debian-releases.mjs';
-import { fail, mustRun, root, SetupError } from './lib/process.mjs';
+import { buildCuda12Trainer, cuda12Folder } from './lib/cuda12.mjs';
+import { fail, mustRun, SetupError } from './lib/process.mjs';
 import { findReports, readReports } from './lib/ptxas-report.mjs';
-
-const build = join(root, 'native/build-cuda12');
 
 /** In bytes. CUDA 12.4 spills two registers in one GEMM kernel; CUDA 13 does not. */
 const toleratedSpill = 16;
 
-const nvccProfile = `TOP = $(_HERE_)/..
-NVVMIR_LIBRARY_DIR = $(TOP)/../usr/lib/nvidia-cuda-toolkit/libdevice
-PATH += $(_HERE_):
-INCLUDES += "-I$(TOP)/include" $(_SPACE_)
-LIBRARIES =+ $(_SPACE_) "-L$(TOP)/lib64"
-`;
-
-/**
- * Arranges Debian's packages as a CUDA toolkit with bin, include and lib64, as CMake and nvcc expect.
- * @param {string} release @param {string} mirror
- */
-async function cudaToolkit(release, mirror) {
-  const files = await downloadPackages({
-    release,
-    components: ['main', 'contrib', 'non-free'],
-    packages: ['nvidia-cuda-toolkit', 'libnvvm4', 'libcudart12', 'nvidia-cuda-dev', 'libcu++-dev'],
-    mirror,
-  });
-  const [compiler, optimizer, runtime, ...headers] = /** @type {[string, string, string, ...string[]]} */ (files);
-  const folder = join(cacheFolder, basename(compiler, '.deb'));
-  if (existsSync(folder)) return folder;
-  const part = `${folder}.part`;
-  rmSync(part, { recursive: true, force: true });
-  await extractPackage(compiler, part, ['./usr/bin/*', './usr/lib/nvidia-cuda-toolkit/*']);
-  for (const file of [optimizer, runtime]) await extractPackage(file, part, ['./usr/lib/*']);
-  for (const file of headers)
-    await extractPackage(file, part, [
-      './usr/include/*',
-      ...(file.includes('cuda-dev') ? ['./usr/lib/*/libcuda[rd]*'] : []),
-    ]);
-  const bin = join(part, 'toolkit/bin');
-  mkdirSync(bin, { recursive: true });
-  // Debian's nvcc is a script with absolute paths, so link its programs here.
-  for (const name of ['cudafe++', 'fatbinary', 'nvlink', 'ptxas'])
-    symlinkSync(`../../usr/bin/${name}`, join(bin, name));
-  for (const name of ['cicc', 'crt']) symlinkSync(`../../usr/lib/nvidia-cuda-toolkit/bin/${name}`, join(bin, name));
-  // nvcc searches its own folder, so copy it: a link would resolve elsewhere.
-  copyFileSync(join(part, 'usr/lib/nvidia-cuda-toolkit/bin/nvcc'), join(bin, 'nvcc'));
-  writeFileSync(join(bin, 'nvcc.profile'), nvccProfile);
-  // CMake searches for libdevice here.
-  symlinkSync('../usr/lib/nvidia-cuda-toolkit', join(part, 'toolkit/nvvm'));
-  symlinkSync('../usr/include', join(part, 'toolkit/include'));
-  symlinkSync('../usr/lib/x86_64-linux-gnu', join(part, 'toolkit/lib64'));
-  renameSync(part, folder);
-  return folder;
-}
-
 try {
-  const { values } = parseArgs({
-    options: { release: { type: 'string', default: 'trixie' }, mirror: { type: 'string' } },
-  });
-  const folder = await cudaToolkit(values.release, values.mirror ?? machineMirror());
-  const toolkit = join(folder, 'toolkit');
-  const libraries = join(folder, 'usr/lib/x86_64-linux-gnu');
-  const env = { ...process.env, LD_LIBRARY_PATH: libraries };
-  await mustRun(
-    'cmake',
-    [
-      ...['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'],
-      ...['-DSTARPO_UNITY=ON', '-DSTARPO_CUDA=ON', `-DCMAKE_CUDA_COMPILER=${join(toolkit, 'bin/nvcc')}`],
-      `-DCUDAToolkit_ROOT=${toolkit}`,
-    ],
-    { env },
-  );
-  await mustRun('ninja', ['-C', build, '-j', String(availableParallelism()), 'starpo-trainer'], { env });
-  const reports = findReports(build);
-  if (!reports) throw new SetupError('A kernel has no ptxas report.', `Delete ${build} and try again.`);
+  const { values } = parseArgs({ options: { release: { type: 'string' }, mirror: { type: 'string' } } });
+  const trainer = await buildCuda12Trainer(values);
+  const reports = findReports(cuda12Folder);
+  if (!reports) throw new SetupError('A kernel has no ptxas report.', `Delete ${cuda12Folder} and try again.`);
   const spills = readReports(reports).filter(({ spilledBytes }) => spilledBytes > 0);
   const names = spills.map(({ kernel, target, spilledBytes }) => `${kernel} (${target}): ${spilledBytes} bytes`);
   if (spills.some(({ spilledBytes }) => spilledBytes > toleratedSpill))
     throw new SetupError('Kernels spill registers.', `Fix these kernels: ${names.join(', ')}.`);
-  const { cuda } = JSON.parse(await mustRun(join(build, 'starpo-trainer'), ['devices', '--json']));
+  const { cuda } = JSON.parse(await mustRun(trainer, ['devices', '--json']));
   if (!cuda.runtime_version?.startsWith('12.'))
     throw new SetupError(
       `The trainer reports CUDA ${cuda.runtime_version} instead of 12.`,
-      `Delete ${build} and try again.`,
+      `Delete ${cuda12Folder} and try again.`,
     );
   console.log(`Built with CUDA ${cuda.runtime_version}. Spilled registers: ${names.join(', ') || 'none'}.`);
 } catch (error) {

@@ -19,6 +19,7 @@ import { chooseFront } from '../scripts/lib/front.mjs';
 import { launcher, offerLink, pastedCommand } from '../scripts/lib/link.mjs';
 import { findProgram, outsidePath, pinnedNode, root, run } from '../scripts/lib/process.mjs';
 import { systemPackages } from '../scripts/lib/setup-steps.mjs';
+import { appFiles, requiredGlibc } from '../scripts/lib/tar.mjs';
 import {
   architecturesFor,
   buildEnvironment,
@@ -66,6 +67,24 @@ describe('system packages', () => {
     expect(systemPackages(false, {})).toEqual(buildPackages);
     expect(systemPackages(true, {})).toContain('chromium-headless-shell');
     expect(systemPackages(true, { CHROMIUM_PATH: '/opt/chromium' }, false)).toEqual([...buildPackages, 'python3']);
+  });
+});
+
+describe('the archive for clusters', () => {
+  test('has the packaged files that run outside Electron', () => {
+    const files = appFiles();
+    expect(files).toContain('node_modules/better-sqlite3/prebuilds/linux-x64.node');
+    expect(files).toContain('node_modules/onnxruntime-common/package.json');
+    expect(
+      files.filter((path) => /\.map$|main\/main\.cjs$|darwin|arm64|better-sqlite3\/(src|deps)/.test(path)),
+    ).toEqual([]);
+  });
+
+  test('requires the newest version of glibc that one of its programs uses', () => {
+    const output =
+      '  0x0010: Name: GLIBC_2.9  Flags: none\n  0x0020: Name: GLIBC_2.34\n  0x0030: Name: GLIBCXX_3.4.30\n';
+    expect(requiredGlibc(output)).toBe('2.34');
+    expect(requiredGlibc('No version information found in this file.\n')).toBeUndefined();
   });
 });
 

@@ -27,7 +27,7 @@ const judged = {
 };
 
 /** Returns metric values; by default about as many as a starter run has. */
-const metrics = (iteration: number, count = 40, shift = 0) => ({
+export const metrics = (iteration: number, count = 40, shift = 0) => ({
   ...Object.fromEntries(
     Array.from({ length: count - Object.keys(judged).length }, (_, index) => [
       `group${index % 5}/metric_${index}`,

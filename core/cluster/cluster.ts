@@ -8,7 +8,7 @@ import { asFailure, Failure } from '../contract/failure.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { type JobFile, jobFilePath, readJobFile, writeJobFile } from './job-file.ts';
 import { jobLogs, readAttempts } from './job-logs.ts';
-import { describeJob, describeTest, endedJob, unknownJob } from './job-words.ts';
+import { describeJob, describeTest, endedJob, unknownJob, whyNever } from './job-words.ts';
 import { type Job, jobName, slurmScript } from './script.ts';
 import { endedSlurmJob, parseAccounting, parseJob, parseQueue, queueFormat, runSlurm, type SlurmJob } from './slurm.ts';
 import { Targets } from './targets.ts';
@@ -61,7 +61,7 @@ export class Cluster {
     return this.scriptOf({ run: runId, folder: this.folder(runId) }, target);
   }
 
-  /** Sends a run and returns the job's id. Throws `job_active`, or as {@link check} does. */
+  /** Sends a run and returns the job's id. Throws `job_active`, `job_never_runs`, or as {@link check} does. */
   async submit(runId: string, target: string): Promise<string> {
     return this.whileSending([runId], () => {
       const script = this.script(runId, target);
@@ -199,13 +199,23 @@ export class Cluster {
       const [id = ''] = (await this.run('sbatch', ['--parsable', path], { cwd, env: variables })).trim().split(';');
       write(id);
       this.queue = null;
+      await this.refuseNever(id);
       return id;
     } catch (error) {
       // Otherwise Slurm may have accepted the job.
-      if (['slurm_refused', 'slurm_missing'].includes(asFailure(error).code))
+      if (['slurm_refused', 'slurm_missing', 'job_never_runs'].includes(asFailure(error).code))
         for (const runId of runIds) rmSync(jobFilePath(this.folder(runId)), { force: true });
       throw error;
     }
+  }
+
+  /** Cancels a job that Slurm has accepted although it can never run, and throws `job_never_runs`. */
+  private async refuseNever(id: string): Promise<void> {
+    const text = await this.run('squeue', ['-h', '-j', id, '-o', queueFormat]).catch(() => '');
+    const reason = parseQueue(text).map(whyNever).find(Boolean);
+    if (!reason) return;
+    await this.run('scancel', [id]);
+    throw new Failure('job_never_runs', `Job ${id} ${reason}. It was canceled.`, 'Correct the target in targets.json.');
   }
 
   /** Finds the job of a run that was sent by a process that exited before it received the id. Returns null if it was not submitted. */
@@ -243,7 +253,8 @@ export class Cluster {
       if (!id) return { job, ...endedJob('was not submitted') };
       const found = await this.find(run, id, file);
       if (!found) return { job: id, ...endedJob('ended; Slurm has no record of it') };
-      const words = describeJob(found);
+      const requeued = found.reason === 'BeginTime' && (await readAttempts(this.folder(run))).length > 0;
+      const words = describeJob(found, requeued);
       return { job: id, ...words, text: words.failed ? await this.withReason(words.text, run, file) : words.text };
     } catch (error) {
       return { job, ...unknownJob(asFailure(error).message) };

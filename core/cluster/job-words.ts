@@ -16,6 +16,7 @@ const waits: Record<string, string> = {
   Reservation: 'waits for its reservation',
   Cleaning: 'is being requeued',
   NodeDown: 'waits because a node is down',
+  launch_failed_requeued_held: 'is held because its node could not start it; release it to try again',
 };
 
 /** Prefixes of the reasons of jobs that can never run as requested. */
@@ -49,13 +50,14 @@ type Words = Pick<RunJob, 'phase' | 'state' | 'text' | 'never' | 'held' | 'faile
 
 const plain = { state: '', never: false, held: false, failed: false, nice: null, limit: null };
 
-/** Describes the state of a job and its reason. */
-export function describeJob(job: SlurmJob): Words {
+/** Describes the state of a job and its reason. `requeued`: whether a job that waits for its start time has had an attempt. */
+export function describeJob(job: SlurmJob, requeued = false): Words {
   const { state, reason, nice, end } = job;
   if (pendingStates.includes(state)) {
-    const never = neverReasons.some((prefix) => reason.startsWith(prefix));
-    const text = never ? neverText(reason) : pendingText(job);
-    return { ...plain, phase: 'pending', state, text, never, held: reason === 'JobHeldUser', nice };
+    const never = whyNever(job);
+    const text = never ? `${never}. Cancel it and correct the target.` : pendingText(job, requeued);
+    const held = reason === 'JobHeldUser' || reason === 'launch_failed_requeued_held';
+    return { ...plain, phase: 'pending', state, text, never: never !== null, held, nice };
   }
   if (runningStates.includes(state))
     return { ...plain, phase: 'running', state, text: runningText(job), limit: end === null ? null : Date.parse(end) };
@@ -76,16 +78,19 @@ export function describeTest(answer: string): string {
   return `A job could start at ${time!.replace('T', ' ')} on ${nodes}${partition ? ` in partition ${partition}` : ''}.`;
 }
 
-function neverText(reason: string): string {
+/** Returns why a job can never run, as the rest of a sentence; null if it may. */
+export function whyNever({ reason }: SlurmJob): string | null {
+  if (!neverReasons.some((each) => reason.startsWith(each))) return null;
   const cause = reason.startsWith('Partition')
     ? 'it requests more than its partition allows'
     : 'the cluster does not accept its request';
-  return `can never run (${reason}): ${cause}. Cancel it and correct the target.`;
+  return `can never run (${reason}): ${cause}`;
 }
 
-function pendingText({ state, reason, start }: SlurmJob): string {
+function pendingText({ state, reason, start }: SlurmJob, requeued: boolean): string {
   if (state === 'CONFIGURING') return 'waits until its node is ready';
-  if (reason === 'BeginTime') return `was requeued and starts again${start ? ` at ${start.replace('T', ' ')}` : ''}`;
+  if (reason === 'BeginTime')
+    return `${requeued ? 'was requeued and starts again' : 'starts'}${start ? ` at ${start.replace('T', ' ')}` : ' later'}`;
   if (/^ReqNodeNotAvail|^Nodes_required/.test(reason)) return 'waits for nodes that are down or reserved';
   if (/^(QOS|Assoc|Max)/.test(reason)) return `waits because a limit of your account is reached (${reason})`;
   return waits[reason] ?? `waits (${reason})`;

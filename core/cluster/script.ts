@@ -65,7 +65,7 @@ const outputPath = (path: string, pattern = '') => `"${path.replaceAll('%', '%%'
 const body = `job=\${SLURM_ARRAY_JOB_ID:+\${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 job=\${job:-$SLURM_JOB_ID} restart=\${SLURM_RESTART_COUNT:-0} limit=0
 record() {
-  printf '{"type":"%s","job":"%s","restart":%d,"node":"%s","time":%s%s}\\n' "$1" "$job" "$restart" "$(hostname -s)" "$(date +%s000)" "$2" >> "$run/attempts.jsonl"
+  printf '{"type":"%s","job":"%s","restart":%d,"node":"%s","time":%s%s}\\n' "$1" "$job" "$restart" "\${SLURMD_NODENAME:-$(hostname -s)}" "$(date +%s000)" "$2" >> "$run/attempts.jsonl"
 }
 newest() { ls "$run/checkpoints" 2> /dev/null | tail -n 1; }
 before=$(newest)

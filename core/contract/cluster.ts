@@ -30,7 +30,7 @@ export const clusterProcedures = {
   'cluster.check': { input: z.object({ target }), output: z.object({ answer: z.string() }) },
   /** Returns the script that `cluster.submit` would send. */
   'cluster.script': { input: z.object({ runId, target }), output: z.object({ script: z.string() }) },
-  /** Sends a run as a job, after checking that it can run. Removes it from the queue. Throws `job_active`, `slurm_refused` or `slurm_unreachable`. */
+  /** Sends a run as a job, after checking that it can run. Removes it from the queue. Throws `job_active`, `job_never_runs`, `slurm_refused` or `slurm_unreachable`. */
   'cluster.submit': { changes, input: z.object({ runId, target }), output: z.object({ job: z.string() }) },
   /** Lists the newest job of each run that was sent, oldest first. */
   'cluster.jobs': { input: empty, output: z.array(clusterJob) },

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { RunSummary } from '../contract/contract.ts';
 import { Failure, messageOf, runNotActive, runUnknown } from '../contract/failure.ts';
+import { isNumberedGpu } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
@@ -145,7 +146,8 @@ export class Runs {
     this.loading.set(runId, { previousStart: lastStart(this.parts.database, runId), device });
     const loaded = () => void this.loading.delete(runId);
     try {
-      const { ended } = await trainer.launch(config.task, this.folder(runId), device).catch((error) => {
+      const chosen = device ?? (isNumberedGpu(config.device) ? config.device : undefined);
+      const { ended } = await trainer.launch(config.task, this.folder(runId), chosen).catch((error) => {
         loaded();
         throw error;
       });

@@ -10,6 +10,7 @@ import {
   promptPreview,
   type SystemInfo,
 } from '../contract/contract.ts';
+import { isNumberedGpu } from '../contract/run-facts.ts';
 import { sentence } from '../contract/sentence.ts';
 import type { ModelShape } from '../presets/published.ts';
 import { askTrainer } from './ask.ts';
@@ -162,9 +163,23 @@ export class Trainer {
   }
 
   /** `device` replaces the one of run.json, which may be `auto`. */
-  launch(task: 'reinforce' | 'warm_start', folder: string, device?: string): Promise<LaunchedTrainer> {
-    const args = [task === 'warm_start' ? 'warm-start' : 'train', folder, ...(device ? ['--device', device] : [])];
-    return launchTrainer(this.find(), args, folder, this.variables);
+  async launch(task: 'reinforce' | 'warm_start', folder: string, device?: string): Promise<LaunchedTrainer> {
+    const slice = device && (await this.sliceOf(device));
+    const option = slice ? 'cuda:0' : device;
+    const args = [task === 'warm_start' ? 'warm-start' : 'train', folder, ...(option ? ['--device', option] : [])];
+    const env = { ...this.variables, ...(slice && { CUDA_VISIBLE_DEVICES: slice }) };
+    return launchTrainer(this.find(), args, folder, env);
+  }
+
+  /**
+   * Returns the UUID of a listed device on a machine with MIG slices; undefined on others. CUDA lets a process use one slice, which
+   * CUDA_VISIBLE_DEVICES names.
+   */
+  private async sliceOf(device: string): Promise<string | undefined> {
+    if (!isNumberedGpu(device)) return undefined;
+    const { devices } = this.lastDevices ?? (await this.devices());
+    if (!devices.some(({ uuid }) => uuid?.startsWith('MIG-'))) return undefined;
+    return devices.find(({ id }) => id === device)?.uuid ?? undefined;
   }
 
   /** Starts an environment; see {@link EnvironmentProcess}. */

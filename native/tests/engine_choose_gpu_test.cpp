@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "engine/cuda/choose_gpu.h"
 #include "engine/cuda/runtime/free_memory.h"
+#include "engine/cuda/runtime/hidden_devices.h"
 #include "error_code.h"
 #include "repository.h"
 
@@ -84,6 +85,44 @@ TEST_CASE("cuda selects the usable GPU with the most free memory") {
   unknown.devices.resize(2);
   cuda::read_free_memory(unknown.devices, "/no/such/library.so");
   CHECK(unknown.devices[1].free_bytes == -1);
+}
+
+TEST_CASE("MIG slices that CUDA hides are listed, and selected with CUDA_VISIBLE_DEVICES") {
+  const auto listed = [](const char* visible, const char* shown) {
+    cuda::DeviceList list;
+    list.devices.resize(1);
+    list.devices[0].uuid = shown;
+    list.devices[0].name = "Shown";
+    cuda::add_hidden_devices(list.devices, visible, test::fake_nvml().c_str());
+    return list;
+  };
+  const auto uuids = [&](const char* visible) {
+    std::string text;
+    for (const auto& device : listed(visible, "MIG-51ce").devices) text += (text.empty() ? "" : " ") + device.uuid;
+    return text;
+  };
+  CHECK(uuids(nullptr) == "MIG-51ce MIG-77aa GPU-bbbb");
+  CHECK(uuids("MIG-51ce") == "MIG-51ce");
+  CHECK(uuids("MIG-51ce,MIG-77") == "MIG-51ce MIG-77aa");
+  CHECK(uuids("0") == "MIG-51ce MIG-77aa");
+  CHECK(uuids("GPU-aaaa,1") == "MIG-51ce MIG-77aa GPU-bbbb");
+
+  const cuda::DeviceList list = listed(nullptr, "MIG-51ce");
+  const cuda::Device& slice = list.devices[1];
+  CHECK(slice.index == 1);
+  CHECK(slice.name == "Sliced MIG 2g");
+  CHECK(slice.memory_bytes == 20);
+  CHECK(slice.free_bytes == 19);
+  CHECK(slice.compute_major == 9);
+  CHECK(slice.multiprocessors == 16);
+  CHECK(choose_gpu("auto", list)->name == "Shown");
+  CHECK(error_text("cuda:1", list) ==
+        "cuda:1 (Sliced MIG 2g) is hidden: CUDA shows one MIG slice to a process; "
+        "set CUDA_VISIBLE_DEVICES=MIG-77aa and use cuda:0");
+
+  std::vector<cuda::Device> without_nvml(1);
+  cuda::add_hidden_devices(without_nvml, nullptr, "/no/such/library.so");
+  CHECK(without_nvml.size() == 1);
 }
 
 TEST_CASE("an unusable GPU is rejected with reason and hint") {

@@ -28,7 +28,7 @@ const canceled =
   'JobId=4 JobName=starpo-a UserId=root(0) GroupId=root(0) Priority=4294901756 Nice=0 JobState=CANCELLED Reason=None Dependency=(null) Requeue=1 Restarts=1 ExitCode=3:0 StartTime=2026-11-26T09:06:50 EndTime=2026-11-26T09:06:51 NodeList=n1 BatchHost=n1';
 
 test('the state and the reason of each job are described', () => {
-  const words = parseQueue(queue).map((job) => [job.job, describeJob(job)] as const);
+  const words = parseQueue(queue).map((job) => [job.job, describeJob(job, true)] as const);
   expect(words.map(([job, { phase, text }]) => `${job} ${phase}: ${text}`)).toEqual([
     '5 pending: waits until an earlier job of this run has ended',
     '7 pending: can never run (PartitionNodeLimit): it requests more than its partition allows. Cancel it and correct the target.',
@@ -60,6 +60,8 @@ test.each<[string, string]>([
   ['QOSMaxJobsPerUserLimit', 'waits because a limit of your account is reached (QOSMaxJobsPerUserLimit)'],
   ['ReqNodeNotAvail,_UnavailableNodes:n[1-4]', 'waits for nodes that are down or reserved'],
   ['SomethingNew', 'waits (SomethingNew)'],
+  ['BeginTime', 'starts later'],
+  ['launch_failed_requeued_held', 'is held because its node could not start it; release it to try again'],
   [
     'InvalidQOS',
     'can never run (InvalidQOS): the cluster does not accept its request. Cancel it and correct the target.',
@@ -257,6 +259,20 @@ test('the job of a sweep whose id was lost is found by the sweep and its index',
     { job: '8_1', phase: 'running' },
   ]);
   await expect(cluster.refuseActive('b')).rejects.toMatchObject({ code: 'job_active' });
+  await world.close();
+});
+
+test('a job that Slurm accepts although it can never run is canceled, and the run can be sent again', async () => {
+  const world = new World();
+  const { calls, cluster } = clusterWith(world, (program, args) =>
+    args.includes('--parsable') ? '7\n' : program === 'squeue' ? '7|PENDING|PartitionConfig|N/A||30:00\n' : '',
+  );
+  await expect(cluster.submit('a', 'slurm')).rejects.toMatchObject({
+    code: 'job_never_runs',
+    message: 'Job 7 can never run (PartitionConfig): it requests more than its partition allows. It was canceled.',
+  });
+  expect(calls.at(-1)).toMatchObject({ program: 'scancel', args: ['7'] });
+  expect(readJobFile(join(world.home, 'runs/a'))).toBeNull();
   await world.close();
 });
 

@@ -252,4 +252,29 @@ describe('a pool of four pretend GPUs', { timeout: 120_000 }, () => {
     ]);
     expect(queueFile()).toMatchObject({ runs: [], started: [] });
   });
+
+  test('each MIG slice that CUDA_VISIBLE_DEVICES allows is a device, which its trainer selects by UUID', async () => {
+    const fake = { GPU: String(10 * gb), GPUS: '3', SLICES: '1', HOLD: '1' };
+    for (const [name, value] of Object.entries(fake)) vi.stubEnv(`FAKE_TRAINER_${name}`, value);
+    vi.stubEnv('CUDA_VISIBLE_DEVICES', 'MIG-1,MIG-2');
+    const core = await world.core(undefined, { worksQueue: true });
+    const set = { iterations: 2, 'rollout.groups': 1, 'rollout.group_size': 4, 'policy_loss.mini_batch': 4 };
+    const create = (device: string) => core.runs.create({ preset: 'starter-frozen-lake', set: { ...set, device } });
+    const numbered = await create('cuda:1');
+    await core.runs.start(numbered);
+    const [auto, waiting] = [await create('auto'), await create('auto')];
+    for (const runId of [auto, waiting]) core.queue.add(runId);
+    const running = await untilRun(core, auto, ({ status }) => status === 'running');
+    expect([core.runs.get(numbered), running].map(({ machine }) => machine)).toMatchObject([
+      { device: 'cuda:0', uuid: 'MIG-2' },
+      { device: 'cuda:0', uuid: 'MIG-1' },
+    ]);
+    await core.queue.settled();
+    expect(core.queue.reasons()).toEqual({ [waiting]: 'Waits for a free GPU.' });
+    core.queue.remove(waiting);
+    for (const runId of [numbered, auto]) {
+      await core.runs.command(runId, 'stop');
+      await untilRun(core, runId, ({ status }) => status === 'stopped');
+    }
+  });
 });

@@ -20,21 +20,23 @@ export function makeTinyModel(folder: string): string {
  * valid, but the entropy bonus changes its weights.
  */
 export function newTinyRun(home: string, settings: Record<string, string | number> = {}): Promise<string> {
-  return newRun(home, 'starter-frozen-lake', {
-    'start.model': makeTinyModel(join(home, 'tiny-model')),
-    'start.weights': 'random',
-    iterations: 4,
-    threads: 1,
-    'rollout.groups': 4,
-    'rollout.group_size': 4,
-    'rollout.max_response_tokens': 24,
-    'policy_loss.mini_batch': 4,
-    'evaluation.every': 2,
-    'evaluation.levels': 16,
-    'checkpoint.every': 2,
-    ...settings,
-  });
+  return newRun(home, 'starter-frozen-lake', { ...tinySettings(home), ...settings });
 }
+
+/** Returns the settings of {@link newTinyRun}, and writes the model that they name. */
+export const tinySettings = (home: string) => ({
+  'start.model': makeTinyModel(join(home, 'tiny-model')),
+  'start.weights': 'random',
+  iterations: 4,
+  threads: 1,
+  'rollout.groups': 4,
+  'rollout.group_size': 4,
+  'rollout.max_response_tokens': 24,
+  'policy_loss.mini_batch': 4,
+  'evaluation.every': 2,
+  'evaluation.levels': 16,
+  'checkpoint.every': 2,
+});
 
 /** Creates another run of the same configuration. */
 export function sameRun(folder: string, name: string): string {

@@ -43,6 +43,7 @@ void print_text(const cuda::DeviceList& list) {
   for (const auto& device : list.devices) {
     std::cout << "cuda:" << device.index << "  " << device.name << ", " << format_bytes(device.memory_bytes)
               << ", compute capability " << compute_capability(device) << "\n";
+    if (device.hidden) std::cout << "        select it with CUDA_VISIBLE_DEVICES=" << device.uuid << "\n";
     if (device.unavailable)
       std::cout << "        not usable: " << device.unavailable->message << "; " << device.unavailable->hint << "\n";
   }

@@ -25,7 +25,7 @@ const cuda::Device* choose_gpu(const std::string& device, const cuda::DeviceList
                 "use auto, cpu, cuda, or cuda:0, cuda:1, ...; starpo-trainer devices lists them");
   const cuda::Device* best = nullptr;
   for (const cuda::Device& gpu : list.devices)
-    if (!gpu.unavailable && (best == nullptr || gpu.free_bytes > best->free_bytes)) best = &gpu;
+    if (!gpu.unavailable && !gpu.hidden && (best == nullptr || gpu.free_bytes > best->free_bytes)) best = &gpu;
   if (best != nullptr) return best;
   if (device == "auto") return nullptr;
   return &cuda::require_device(list, 0);  // throws with the reason

@@ -1,6 +1,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 
 #include "engine/cuda/runtime/devices.h"
@@ -8,6 +9,7 @@
 #include "engine/cuda/runtime/failure.h"
 #include "engine/cuda/runtime/free_memory.h"
 #include "engine/cuda/runtime/graph.h"
+#include "engine/cuda/runtime/hidden_devices.h"
 #include "engine/cuda/runtime/launch.h"
 #include "engine/cuda/runtime/memory.h"
 #include "engine/cuda/runtime/stream.h"
@@ -214,6 +216,7 @@ DeviceList list_devices() {
     list.devices.push_back(std::move(device));
   }
   read_free_memory(list.devices);
+  add_hidden_devices(list.devices, std::getenv("CUDA_VISIBLE_DEVICES"));
   return list;
 }
 

@@ -23,6 +23,7 @@ struct Device {
   int multiprocessors = 0;
   std::string pci_bus_id;  // such as 0000:01:00.0
   std::string uuid;        // as in nvidia-smi: GPU-..., or MIG-... for a slice; empty: unknown
+  bool hidden = false;     // whether CUDA shows it only to a process whose CUDA_VISIBLE_DEVICES is its UUID
   std::optional<Unavailable> unavailable;
 };
 

@@ -78,6 +78,10 @@ const Device& require_device(const DeviceList& list, int index) {
     if (device.unavailable)
       throw Error("device_unavailable", name + " (" + device.name + ") is not usable: " + device.unavailable->message,
                   device.unavailable->hint);
+    if (device.hidden)
+      throw Error("device_unavailable",
+                  name + " (" + device.name + ") is hidden: CUDA shows one MIG slice to a process",
+                  "set CUDA_VISIBLE_DEVICES=" + device.uuid + " and use cuda:0");
     return device;
   }
   throw Error("device_unavailable",
