@@ -40,9 +40,8 @@ export class Site {
   }
 
   async open(): Promise<Core> {
-    const core = await this.world.core(trainer, { resources: join(root, 'resources') });
     // The app reads the states less often.
-    Object.assign((core.cluster as unknown as { parts: object }).parts, { maxAge: 0 });
+    const core = await this.world.core(trainer, { resources: join(root, 'resources'), slurm: { interval: 0 } });
     this.opened = { core, handlers: createHandlers(core) };
     return core;
   }
