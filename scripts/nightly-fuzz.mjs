@@ -104,7 +104,7 @@ try {
   const clang = findClang();
   const targets = values.target ?? readdirSync(corpora);
   await mustRun('cmake', [
-    ...['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', '-DSTARPO_FUZZ=ON'],
+    ...['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', '-DSTARPO_FUZZ=ON', '-DSTARPO_UNITY=ON'],
     ...['-DCMAKE_BUILD_TYPE=Release', `-DCMAKE_CXX_COMPILER=${clang}`],
   ]);
   await mustRun('ninja', ['-C', build, ...targets.map((target) => `starpo-fuzz-${target}`)]);

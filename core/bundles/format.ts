@@ -30,7 +30,7 @@ const name = '[A-Za-z0-9_][A-Za-z0-9._-]{0,127}';
 const { config, journal, annotations, forkBaseline, log } = runFiles;
 const whole = [config, journal, annotations, forkBaseline, log].map((file) => file.replaceAll('.', '\\.'));
 const allowed = new RegExp(
-  `^(?:${whole.join('|')}|(?:${runFiles.rollouts}|${runFiles.evaluations})/${name}|${runFiles.checkpoints}/\\d{6,7}/${name})$`,
+  `^(?:${whole.join('|')}|(?:${runFiles.rollouts}|${runFiles.evaluations}|${runFiles.panels})/${name}|${runFiles.checkpoints}/\\d{6,7}/${name})$`,
 );
 
 /**

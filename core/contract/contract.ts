@@ -36,7 +36,6 @@ import {
   newRunMarks,
   noteText,
   ownCommand,
-  panel,
   runCommand,
   runId,
   runMarks,
@@ -133,8 +132,6 @@ export const procedures = {
       memoryPlan: memoryPlan.nullable(),
       /** Null before the first update, and for imported runs. */
       firstStepCheck: firstStepCheck.nullable(),
-      /** Panels of the run's own evaluations (docs/formats/panels.md); none for imported runs. */
-      panels: z.array(panel),
       /** Newest human success rate per environment. */
       humanSuccess: z.array(humanSuccess),
     }),

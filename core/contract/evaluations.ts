@@ -16,8 +16,8 @@ export const evaluation = z.object({
   temperature: z.number(),
   /** Seed of the first level. */
   seed: z.number().int(),
-  /** Hash of its panel, the file of its levels (docs/formats/panels.md). */
-  panel: z.string(),
+  /** Hash of the file of its levels (docs/formats/panels.md); null until done, and for results of earlier trainers. */
+  panel: z.string().nullable(),
   /** Differences from the run's own evaluation of the environment, such as `size=6`. Empty means the same levels with the same random numbers. */
   changes: z.array(z.string()),
   /** Number of finished episodes. */

@@ -161,7 +161,7 @@ const successAt = z.object({ iteration: z.number().int(), success: z.number() })
 export const runCollapse = z.object({ peak: successAt, last: successAt, warnedAt: z.number().int().nullable() });
 export type RunCollapse = z.infer<typeof runCollapse>;
 
-/** The levels of an evaluation (docs/formats/panels.md): the environment's label, and the SHA-256 of the panel. */
+/** The levels of an evaluation (docs/formats/panels.md): the environment's label, and the SHA-256 of the file. */
 export const panel = z.object({ label: z.string(), hash: z.string() });
 export type PanelHash = z.infer<typeof panel>;
 
@@ -200,6 +200,8 @@ export const runSummary = z.object({
   etaSeconds: z.number().nullable(),
   /** Newest values of a few metrics, such as success rates and reward_mean. */
   latest: metrics,
+  /** Of its evaluations; none before the first. */
+  panels: z.array(panel),
   failure: apiError.nullable(),
   /** 1 for the next run; null if not queued. */
   queuePosition: z.number().int().nullable(),

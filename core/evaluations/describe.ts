@@ -1,6 +1,5 @@
 import type { Evaluation } from '../contract/contract.ts';
 import { sentence } from '../contract/sentence.ts';
-import { panelOf } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
 import { type Evaluated, evaluationChanges } from './target.ts';
@@ -13,22 +12,21 @@ export function runningEvaluation(
   changes: string[],
 ): Evaluation {
   const { label, type } = environment;
-  const panel = panelOf(environment, { seed, levels }).hash;
   return {
-    ...{ name, checkpoint, label, environment: type, levels, temperature, seed, panel, changes },
+    ...{ name, checkpoint, label, environment: type, levels, temperature, seed, changes, panel: null },
     ...{ state: 'running', time: Date.now(), done: 0, etaSeconds: null, metrics: null, failure: null },
   };
 }
 
 /** Returns an evaluation with its result. `config` is null if run.json is unreadable. */
 export function finishedEvaluation(config: RunConfig | null, result: EvaluationResult): Evaluation {
-  const { name, time, checkpoint, levels, temperature, seed, environment, episodes, warnings } = result;
+  const { name, time, checkpoint, levels, temperature, seed, panel, environment, episodes, warnings } = result;
   const prefix = `evaluation/${environment.label}/`;
   const metrics = Object.entries(result.metrics).map(([key, value]) => [key.replace(prefix, ''), value]);
   const target = { environment, levels, temperature, seed };
   return {
     ...runningEvaluation(name, checkpoint, target, config ? evaluationChanges(config, target) : []),
-    ...{ state: 'done', time, done: episodes, metrics: Object.fromEntries(metrics) },
+    ...{ state: 'done', time, panel, done: episodes, metrics: Object.fromEntries(metrics) },
     ...(warnings.length > 0 && { warnings: warnings.map(sentence) }),
   };
 }

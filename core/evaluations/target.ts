@@ -1,7 +1,6 @@
 import { asFailure, Failure } from '../contract/failure.ts';
 import { presets } from '../presets/presets.ts';
 import { withOwnDigest } from '../run-config/environment-files.ts';
-import type { PanelEnvironment } from '../run-config/panel.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
@@ -99,7 +98,7 @@ function fullPaths(environment: EnvironmentConfig, set: Record<string, Setting>)
 
 /** The levels and settings that an evaluation plays. */
 export interface Evaluated {
-  environment: PanelEnvironment;
+  environment: Pick<EnvironmentConfig, 'label' | 'type' | 'config'>;
   levels: number;
   temperature: number;
   seed: number;

@@ -1,11 +1,11 @@
+import type { PanelHash } from '../contract/contract.ts';
 import { scientific } from '../contract/numbers.ts';
-import { shortHash } from '../contract/panel-words.ts';
+import { panelsInBrackets } from '../contract/panel-words.ts';
 import { findEnvironment } from '../environments/registry.ts';
 import { settingFacts } from '../facts/setting-facts.ts';
 import { typeTitle } from '../presets/environment-words.ts';
 import { advantageText } from '../run-config/estimators.ts';
 import { keptGroups } from '../run-config/filters.ts';
-import { panelsOf } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { replaysGroups } from '../run-config/trained-groups.ts';
 import type { Origin } from './origin.ts';
@@ -15,7 +15,7 @@ import type { RunRecord } from './record.ts';
 export function methodsText(
   config: RunConfig,
   origin: Origin,
-  { started, points }: Pick<RunRecord, 'started' | 'points'>,
+  { started, points, panels }: Pick<RunRecord, 'started' | 'points' | 'panels'>,
 ): string {
   const reached = points.at(-1)?.iteration ?? 0;
   return [
@@ -27,7 +27,7 @@ export function methodsText(
     lossText(config),
     klText(config),
     optimizerText(config),
-    evaluationText(config),
+    evaluationText(config, panels),
     machineText(config, started),
   ]
     .filter((sentence) => sentence !== '')
@@ -237,12 +237,11 @@ export function fixedLevels({ levels, evaluation, rollout, iterations }: RunConf
   return apart ? 'fixed levels with seeds not used in training' : 'fixed levels';
 }
 
-function evaluationText(config: RunConfig): string {
+function evaluationText(config: RunConfig, panels: readonly PanelHash[]): string {
   const { evaluation, environments } = config;
   if (!environments.some(({ validate }) => validate)) return '';
   const often = evaluation.every === 0 ? 'At the start and the end' : `Every ${evaluation.every} iterations`;
-  const panels = listed(panelsOf(config).map(({ label, hash }) => `${label} ${shortHash(hash)}`));
-  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)} (panel ${panels}) at temperature ${evaluation.temperature}.`;
+  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)}${panelsInBrackets(panels)} at temperature ${evaluation.temperature}.`;
 }
 
 function machineText({ precision, exactness }: RunConfig, started: RunRecord['started']): string {

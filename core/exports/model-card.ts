@@ -3,7 +3,6 @@ import type { RunSummary } from '../contract/contract.ts';
 import { knownWord } from '../contract/open-words.ts';
 import { shortHash } from '../contract/panel-words.ts';
 import { typeTitle } from '../presets/environment-words.ts';
-import { type LabeledPanel, panelOf, panelsOf } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
 import { markdownText, yamlText } from './escape.ts';
@@ -59,26 +58,26 @@ const link = ({ name, repository }: Origin) =>
 const tasks = ({ environments }: RunConfig) =>
   [...new Set(environments.map(({ label }) => typeTitle(label)))].join(', ');
 
-const upTo = ({ record: { points, started }, checkpoint }: CardFacts) => ({
+const upTo = ({ record: { points, started, panels }, checkpoint }: CardFacts) => ({
   started,
+  panels,
   points: points.filter(({ iteration }) => iteration <= checkpoint),
 });
 
 /** Returns evaluation results of the checkpoint, compared with the start of the run. */
-function results({ config, record: { points }, checkpoint, evaluations }: CardFacts): string {
+function results({ config, record: { points, panels }, checkpoint, evaluations }: CardFacts): string {
   const at = points.find(({ iteration }) => iteration === checkpoint)?.values ?? {};
   const first = points[0]?.values ?? {};
-  const panels = panelsOf(config);
   const own = evaluatedLabels(at).map((label) => [
     typeTitle(label),
-    `${config.evaluation.levels}${panelText(panels.find((each) => each.label === label))}`,
+    `${config.evaluation.levels}${panelText(panels.find((each) => each.label === label)?.hash)}`,
     `${config.evaluation.temperature}`,
     checkpoint === points[0]?.iteration ? '–' : successText(first, label),
     successText(at, label),
   ]);
-  const requested = evaluations.map(({ environment, levels, seed, temperature, metrics }) => [
+  const requested = evaluations.map(({ environment, levels, temperature, panel, metrics }) => [
     `${typeTitle(environment.label)} (requested)`,
-    `${levels}${panelText(panelOf(environment, { seed, levels }))}`,
+    `${levels}${panelText(panel)}`,
     `${temperature}`,
     '–',
     successText(metrics, environment.label),
@@ -91,7 +90,7 @@ function results({ config, record: { points }, checkpoint, evaluations }: CardFa
   }).trimEnd();
 }
 
-const panelText = (panel: LabeledPanel | undefined) => (panel ? ` (panel ${shortHash(panel.hash)})` : '');
+const panelText = (hash: string | null | undefined) => (hash ? ` (panel ${shortHash(hash)})` : '');
 
 const trapReports: Readonly<Record<string, string>> = {
   locked: 'that learning has stopped',

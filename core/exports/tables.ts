@@ -1,10 +1,9 @@
 import { collapseInWords } from '../contract/collapse-words.ts';
-import type { Estimate, Study, StudyRow } from '../contract/contract.ts';
-import { panelWords, shortHash } from '../contract/panel-words.ts';
+import type { Estimate, PanelHash, Study, StudyRow } from '../contract/contract.ts';
+import { panelsInBrackets, panelWords } from '../contract/panel-words.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
 import { lastIterationsTitle, spreadInWords } from '../contract/study-words.ts';
 import { typeTitle } from '../presets/environment-words.ts';
-import { panelsOf } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { csvRow, latexText, markdownText } from './escape.ts';
 import type { Point } from './record.ts';
@@ -87,12 +86,16 @@ function collapseText(collapse: StudyRow['collapse']): string {
 }
 
 /** Returns the success rates of a run's evaluations, by iteration. */
-export function runTable(name: string, points: readonly Point[], config: RunConfig): PaperTable {
-  const panels = panelsOf(config).map(({ label, hash }) => `${label} ${shortHash(hash)}`);
+export function runTable(
+  name: string,
+  points: readonly Point[],
+  panels: readonly PanelHash[],
+  config: RunConfig,
+): PaperTable {
   const labels = [...new Set(points.flatMap(({ values }) => evaluatedLabels(values)))].sort();
   const evaluated = points.filter(({ values }) => evaluatedLabels(values).length > 0);
   return {
-    caption: `${name}: success on ${config.evaluation.levels} fixed levels (panel ${panels.join(', ')}), with the 95 % Wilson interval.`,
+    caption: `${name}: success on ${config.evaluation.levels} fixed levels${panelsInBrackets(panels)}, with the 95 % Wilson interval.`,
     head: ['Iteration', ...labels.map(typeTitle)],
     rows: evaluated.map(({ iteration, values }) => [
       String(iteration),

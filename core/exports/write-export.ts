@@ -7,11 +7,11 @@ import { ZipFile } from 'yazl';
 import type { ExportFormat, RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { exportFileName } from '../contract/file-names.ts';
-import { panelOf, panelsOf, readPanels } from '../run-config/panel.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { newestCheckpoint } from '../run-directory/checkpoints.ts';
 import { listEvaluationResults } from '../run-directory/evaluations.ts';
+import { readPanelFiles } from '../run-directory/panels.ts';
 import { writeHuggingFace } from './hugging-face.ts';
 import { methodsText } from './methods.ts';
 import { metricsCsv, metricsJsonLines } from './metrics-files.ts';
@@ -52,18 +52,13 @@ type Writer = (job: ExportJob, record: RunRecord, progress: ExportProgress) => P
 
 const writers: Record<ExportFormat, Writer> = {
   csv: async (job, record) => [
-    await writeText(job, 'metrics', 'csv', metricsCsv(nonEmpty(job, record.points, 'metrics'), readPanels(job.config))),
+    await writeText(job, 'metrics', 'csv', metricsCsv(nonEmpty(job, record.points, 'metrics'), record.panels)),
   ],
   jsonl: async (job, record) => [
-    await writeText(
-      job,
-      'metrics',
-      'jsonl',
-      metricsJsonLines(nonEmpty(job, record.points, 'metrics'), readPanels(job.config)),
-    ),
+    await writeText(job, 'metrics', 'jsonl', metricsJsonLines(nonEmpty(job, record.points, 'metrics'), record.panels)),
   ],
   parquet: (job, record, progress) =>
-    writeParquet(job.folder, nonEmpty(job, record.rollouts, 'episodes'), job.target, readPanels(job.config), progress),
+    writeParquet(job.folder, nonEmpty(job, record.rollouts, 'episodes'), job.target, record.panels, progress),
   traces: async (job, record, progress) => {
     const rollouts = nonEmpty(job, record.rollouts, 'episodes');
     const { name } = originOf(configOf(job), job);
@@ -87,13 +82,11 @@ const writers: Record<ExportFormat, Writer> = {
   },
   markdown: async (job, record) => [await writeText(job, 'results', 'md', [markdownTable(tableOf(job, record))])],
   latex: async (job, record) => [await writeText(job, 'results', 'tex', [latexTable(tableOf(job, record))])],
-  panels: async (job) => {
-    const requested = (await listEvaluationResults(job.folder)).map(({ environment, ...result }) =>
-      panelOf(environment, result),
+  panels: async (job, record) => {
+    const files = await readPanelFiles(job.folder, record.panels);
+    return Promise.all(
+      nonEmpty(job, files, 'evaluations').map(({ name, text }) => writeText(job, `${name}-panel`, 'json', [text])),
     );
-    const panels = [...panelsOf(configOf(job)), ...requested];
-    const distinct = panels.filter(({ hash }, index) => panels.findIndex((each) => each.hash === hash) === index);
-    return [await writeText(job, 'panels', 'json', [`${JSON.stringify(distinct, null, 2)}\n`])];
   },
   methods: async (job, record) => {
     const config = configOf(job);
@@ -113,8 +106,8 @@ async function writeText(
   return name;
 }
 
-function tableOf(job: ExportJob, { points }: RunRecord) {
-  return runTable(job.summary.name, nonEmpty(job, points, 'metrics'), configOf(job));
+function tableOf(job: ExportJob, { points, panels }: RunRecord) {
+  return runTable(job.summary.name, nonEmpty(job, points, 'metrics'), panels, configOf(job));
 }
 
 function nonEmpty<T>({ summary }: ExportJob, items: readonly T[], kind: string): readonly T[] {

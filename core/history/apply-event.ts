@@ -94,8 +94,8 @@ function applyToTables(
   if (metrics && evaluation) {
     prepared(
       database,
-      'INSERT OR REPLACE INTO evaluations (run, iteration, label, time, metrics) VALUES (?, ?, ?, ?, ?)',
-    ).run(runId, metrics.iteration, evaluation.label, time, JSON.stringify(metrics.values));
+      'INSERT OR REPLACE INTO evaluations (run, iteration, label, time, metrics, panel) VALUES (?, ?, ?, ?, ?, ?)',
+    ).run(runId, metrics.iteration, evaluation.label, time, JSON.stringify(metrics.values), evaluation.panel);
   }
   if (rollout) {
     const { iteration, split, file, index, episodes } = rollout;

@@ -1,4 +1,12 @@
-import type { FirstStepCheck, LogLine, MemoryPlan, RolloutFile, RunSummary, Series } from '../contract/contract.ts';
+import type {
+  FirstStepCheck,
+  LogLine,
+  MemoryPlan,
+  PanelHash,
+  RolloutFile,
+  RunSummary,
+  Series,
+} from '../contract/contract.ts';
 import { type EventType, hasLogLine, meaningOf, numbersOf } from '../run-directory/events.ts';
 import type { Meaning } from '../run-directory/meaning.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
@@ -90,6 +98,15 @@ export function latestMetrics(database: HistoryDatabase, runId: string): Record<
   for (const { metrics } of evaluations) Object.assign(latest, numbersOf(JSON.parse(metrics)));
   return latest;
 }
+
+/** Returns the panels of a run's newest evaluations, by label. */
+export const evaluationPanels = (database: HistoryDatabase, runId: string): PanelHash[] =>
+  prepared<[string], PanelHash & { iteration: number }>(
+    database,
+    'SELECT label, panel AS hash, max(iteration) AS iteration FROM evaluations WHERE run = ? AND panel NOT NULL GROUP BY label',
+  )
+    .all(runId)
+    .map(({ label, hash }) => ({ label, hash }));
 
 /**
  * Returns the mean time (ms) of the last `count` iterations since the trainer's last start, evaluations included and pauses excluded.

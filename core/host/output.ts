@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { pasteable } from '../base/pasteable.ts';
 import type { AlertAction, RunSummary } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
+import { panelHashes } from '../contract/panel-words.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
 import { lastSignal } from './signals.ts';
 
@@ -151,7 +152,17 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-export const runHeadings = ['RUN', 'STATUS', 'ITERATION', 'SUCCESS', 'ECHO TRAP', 'CREATED (UTC)', 'TAGS', 'ID'];
+export const runHeadings = [
+  'RUN',
+  'STATUS',
+  'ITERATION',
+  'SUCCESS',
+  'PANEL',
+  'ECHO TRAP',
+  'CREATED (UTC)',
+  'TAGS',
+  'ID',
+];
 
 /** Returns one row under {@link runHeadings}. */
 export function runRow(run: RunSummary): string[] {
@@ -160,6 +171,7 @@ export function runRow(run: RunSummary): string[] {
     run.stalled ? `${run.status}, STALLED` : run.status,
     `${run.iteration}/${run.iterations}`,
     successLine(run.latest),
+    panelHashes(run.panels),
     run.trap === null || run.trap.state === 'healthy' ? '' : run.trap.state,
     new Date(run.createdAt).toISOString().slice(0, 16).replace('T', ' '),
     [...(run.marks.starred ? ['*'] : []), ...run.marks.tags].join(' '),

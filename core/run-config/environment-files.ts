@@ -6,10 +6,6 @@ import { type EnvironmentConfig, findField } from './schema.ts';
 const fileNames = (environment: Pick<EnvironmentConfig, 'type' | 'config'>): [string, unknown][] =>
   Object.entries(environment.config).filter(([key]) => namesFiles(environment, key));
 
-/** Returns an environment's configuration without the names of its files. */
-export const withoutFileNames = (environment: Pick<EnvironmentConfig, 'type' | 'config'>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(environment.config).filter(([key]) => !namesFiles(environment, key)));
-
 const namesFiles = (environment: Pick<EnvironmentConfig, 'type' | 'config'>, key: string) =>
   findField(['environments', 0, 'config', key], { environments: [environment] })?.names_files === true;
 

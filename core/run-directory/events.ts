@@ -95,10 +95,13 @@ const events = {
       message: `First-step check: ${[verdictSummary(check), ...notOk(check).map(checkLine)].join('. ')}`,
     }),
   ),
-  evaluation: event({ iteration: integer, label: z.string(), metrics }, ({ iteration, label, metrics }) => ({
-    evaluation: { label },
-    metrics: { iteration, values: metrics },
-  })),
+  evaluation: event(
+    { iteration: integer, label: z.string(), metrics, panel: z.string().optional() },
+    ({ iteration, label, metrics, panel = null }) => ({
+      evaluation: { label, panel },
+      metrics: { iteration, values: metrics },
+    }),
+  ),
   rollout: event(
     { iteration: integer, split: z.string(), file: z.string(), index: z.string(), episodes: integer },
     ({ iteration, split, file, index, episodes }) => ({

@@ -12,7 +12,7 @@ export interface Meaning {
   iteration?: number;
   /** `notFinite`: names of metrics that were NaN or infinite. */
   metrics?: { iteration: number; values: Record<string, number>; notFinite?: string[] };
-  evaluation?: { label: string };
+  evaluation?: { label: string; panel: string | null };
   rollout?: { iteration: number; split: string; file: string; index: string; episodes: number };
   rolloutRemoved?: { iteration: number; split: string };
   /** A checkpoint was written. */

@@ -14,6 +14,7 @@ export const runFiles = {
   rollouts: 'rollouts',
   checkpoints: 'checkpoints',
   evaluations: 'evaluations',
+  panels: 'panels',
 } as const;
 
 /** Weights of a checkpoint or of an unsharded model folder. */

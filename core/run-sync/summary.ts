@@ -2,7 +2,7 @@ import type { ApiError, RunJob, RunStatus, RunSummary, Stall } from '../contract
 import { isLive } from '../contract/run-facts.ts';
 import { lastAction, readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
-import { lastMachine, latestMetrics, recentPace } from '../history/queries.ts';
+import { evaluationPanels, lastMachine, latestMetrics, recentPace } from '../history/queries.ts';
 import type { CollapseReader } from '../history/run-collapse.ts';
 import { readTrapBrief } from '../history/run-monitors.ts';
 import type { RunRow } from '../history/runs-table.ts';
@@ -53,6 +53,7 @@ export function toSummary(
     phase: active && row.phase ? JSON.parse(row.phase) : null,
     etaSeconds: status === 'running' ? estimate(database, row) : null,
     latest: latestMetrics(database, row.id),
+    panels: evaluationPanels(database, row.id),
     failure: failureOf(row),
     queuePosition: isQueued ? queuePosition : null,
     stalled,

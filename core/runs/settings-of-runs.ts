@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunSetting, RunSettings } from '../contract/contract.ts';
-import { shortHash } from '../contract/panel-words.ts';
-import { readPanels } from '../run-config/panel.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 
 /** Files read at the same time, far below the limit of open files. */
@@ -15,19 +13,13 @@ export async function settingsOfRuns(home: string, runIds: readonly string[]): P
     const part = runIds.slice(from, from + concurrentReads);
     const configs = await Promise.all(part.map((runId) => readConfig(runFolder(home, runId))));
     for (const [index, config] of configs.entries())
-      if (config !== undefined) read.push({ runId: part[index]!, values: withPanel(leavesOf(config), config) });
+      if (config !== undefined) read.push({ runId: part[index]!, values: leavesOf(config) });
   }
   const paths = new Set(read.flatMap(({ values }) => [...values.keys()]));
   return {
     runIds: read.map(({ runId }) => runId),
     settings: [...paths].map((path) => ({ path, values: read.map(({ values }) => values.get(path) ?? null) })),
   };
-}
-
-/** Adds the panels of the run's evaluations as `evaluation.panel`, so that tables and comparisons show them like a setting. */
-function withPanel(values: Map<string, RunSetting>, config: unknown): Map<string, RunSetting> {
-  const hashes = readPanels(config).map(({ hash }) => shortHash(hash));
-  return hashes.length > 0 ? values.set('evaluation.panel', hashes.join(', ')) : values;
 }
 
 /** Returns undefined if the file can't be read. */

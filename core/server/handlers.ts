@@ -20,7 +20,6 @@ import { ownPresets } from '../presets/own-presets.ts';
 import { findPreset, presets } from '../presets/presets.ts';
 import { createAndLaunch } from '../queue/create-and-launch.ts';
 import { paperModels, paperStudies } from '../reproduce/paper-facts.ts';
-import { readPanels } from '../run-config/panel.ts';
 import { trainSplit } from '../run-directory/names.ts';
 import { readEpisode, readEpisodes, readRawEpisode } from '../run-directory/rollouts.ts';
 import { readThoughts } from '../run-directory/thoughts.ts';
@@ -96,7 +95,6 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
         folder: runs.folder(runId),
         memoryPlan: readMemoryPlan(database, runId),
         firstStepCheck: readFirstStepCheck(database, runId),
-        panels: readPanels(config),
         humanSuccess: readHumanSuccess(runs.folder(runId)),
       };
     },

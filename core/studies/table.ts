@@ -1,9 +1,8 @@
 import type { Output, RunStatus, StudyCell, StudyRow, StudyState, StudySummary } from '../contract/contract.ts';
 import { lastIterations } from '../contract/study-words.ts';
 import type { HistoryDatabase } from '../history/database.ts';
+import { evaluationPanels } from '../history/queries.ts';
 import { prepared, preparedValue } from '../history/statements.ts';
-import { readPanels } from '../run-config/panel.ts';
-import { applySettings } from '../run-config/settings.ts';
 import { type StudyFile, studyRunId } from '../run-sync/study-files.ts';
 import { estimateShare } from './interval.ts';
 import { collapseOf, type RunLabels } from './labels.ts';
@@ -59,7 +58,7 @@ export function tabulate(
     });
     const complete = cells.filter(({ status }) => status === 'completed');
     return {
-      ...{ name, set, cells, panels: panelsOfPoint(file, set) },
+      ...{ name, set, cells, panels: panelsOf(database, cells) },
       before: estimateShare(cells.flatMap(({ before }) => before ?? [])),
       after: estimateShare(complete.flatMap(({ after }) => after ?? [])),
       training: estimateShare(complete.flatMap(({ training }) => training ?? [])),
@@ -68,13 +67,10 @@ export function tabulate(
   });
 }
 
-/** Returns the panels of a setting's evaluations; none if its configuration is that of a newer version. */
-function panelsOfPoint({ config }: StudyFile, set: StudyRow['set']): StudyRow['panels'] {
-  try {
-    return readPanels(applySettings(config, set));
-  } catch {
-    return [];
-  }
+/** Returns the panels of the runs of a setting, each once. */
+function panelsOf(database: HistoryDatabase, cells: readonly StudyCell[]): StudyRow['panels'] {
+  const panels = cells.flatMap(({ runId }) => evaluationPanels(database, runId));
+  return [...new Map(panels.map((panel) => [`${panel.label} ${panel.hash}`, panel])).values()];
 }
 
 function cellOf(

@@ -272,6 +272,7 @@ TEST_CASE("the board of WebShop is its page with the parts of a purchase's rewar
   CHECK(page()["kind"] == "index");
   CHECK(page()["goal"]["instruction"] == goal["instruction_text"]);
   CHECK(page()["goal"]["price_cap"] == goal["price_upper"]);
+  CHECK(page()["goal"]["price"] <= goal["price_upper"]);
   shop.step("search[" + goal["name"].get<std::string>() + "]");
   CHECK(page()["kind"] == "results");
   CHECK(page()["results"] == 50);

@@ -68,7 +68,7 @@ void write_every_event(Journal& journal) {
   journal.first_step_check(
       3, {{"step_kl", "KL of the step", "nats", 0.2, 1e-9, std::numeric_limits<double>::infinity(), Verdict::suspicious,
            "The step changes the policy too much.", "optimizer.learning_rate"}});
-  journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
+  journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}}, std::string(64, '0'));
   journal.rollout(3, "train", "rollouts/000003-train.jsonl.zst", "rollouts/000003-train.index.json", 128);
   journal.rollout_removed(1, "train");
   journal.environment_alert(1, "own", 2, 8, "it failed");
@@ -135,7 +135,8 @@ TEST_CASE("every event has its fields and consecutive seq") {
       {{"type", "evaluation"},
        {"iteration", 3},
        {"label", "frozen-lake"},
-       {"metrics", {{"evaluation/frozen-lake/success_rate", 0.5}}}},
+       {"metrics", {{"evaluation/frozen-lake/success_rate", 0.5}}},
+       {"panel", std::string(64, '0')}},
       {{"type", "rollout"},
        {"iteration", 3},
        {"split", "train"},
@@ -349,6 +350,7 @@ TEST_CASE("without file locks, a run fails and is not reported as free") {
   const test::NoLocks none;
   CHECK(error_code_of([&] { RunLock lock(run.path()); }) == "lock_unavailable");
   CHECK(error_code_of([&] { find_lock_holder(run.path()); }) == "lock_unavailable");
-  CHECK(error_code_of([&] { write_evaluation_files(run.path(), "mine", "{}", 0, "lake", [](RolloutWriter&) {}); }) ==
-        "lock_unavailable");
+  CHECK(error_code_of([&] {
+          write_evaluation_files(run.path(), "mine", "{}", "{}", 0, "lake", [](RolloutWriter&) {});
+        }) == "lock_unavailable");
 }

@@ -11,11 +11,13 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "error_code.h"
+#include "files/sha256.h"
 #include "model_fixtures.h"
 #include "tiny_policy.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/evaluation/evaluate_checkpoint.h"
 #include "train/evaluation/evaluation_files.h"
+#include "train/evaluation/panel.h"
 #include "train/run/train.h"
 
 using namespace starpo;
@@ -121,9 +123,55 @@ TEST_CASE_FIXTURE(TwoEnvironments, "a later evaluation equals the run's own byte
       CHECK(text(result.at("file")) == text("rollouts/000001-" + label + ".jsonl.zst"));
       CHECK(text(result.at("index")) == text("rollouts/000001-" + label + ".index.json"));
       CHECK(result == json::parse(text("evaluations/" + name + "-" + label + ".json")));
+      CHECK(text("evaluations/" + name + "-" + label + ".panel.json") == text("panels/" + label + ".json"));
+      CHECK(result.at("panel") == event("evaluation", 1, label).at("panel"));
     }
   }
   CHECK(text("events.jsonl") == journal);
+}
+
+TEST_CASE_FIXTURE(TwoEnvironments, "every evaluation names the hash of the file with its levels") {
+  for (const std::string label : {"frozen-lake", "arms"}) {
+    CAPTURE(label);
+    const std::string panel = text("panels/" + label + ".json");
+    for (const int iteration : {0, 1, 2}) CHECK(event("evaluation", iteration, label).at("panel") == sha256(panel));
+    const json levels = json::parse(panel).at("levels"),
+               played = json::parse(text("rollouts/000001-" + label + ".index.json")).at("episodes");
+    REQUIRE(levels.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) CHECK(levels[i].at("seed") == played[i].at("seed"));
+  }
+  const json lake = json::parse(text("panels/frozen-lake.json")), arms = json::parse(text("panels/arms.json"));
+  CHECK(lake.at("levels")[0].at("initial").get<std::string>().find('P') != std::string::npos);
+  CHECK(arms.at("levels")[0].at("arms").size() == 2);
+  CHECK(arms.at("environment").at("noise") == "independent");
+}
+
+TEST_CASE("a panel has a shop's goals and the digest of its files, and the command of a program") {
+  Episode episode;
+  episode.spec.seed = 7;
+  episode.initial = R"({"kind":"index","goal":{"asin":"B1","price":9.5,"price_cap":20.0}})";
+  const Episode* const played[] = {&episode};
+  EnvironmentConfig shop{.label = "shop", .type = "webshop", .config = R"({"catalogue":"/data","price_seed":3})"};
+  const auto panel = [&](const std::string& digest) { return json::parse(panel_of(shop, digest, played)); };
+  CHECK(panel("").at("environment") ==
+        json{{"type", "webshop"}, {"config", {{"catalogue", "/data"}, {"price_seed", 3}}}, {"noise", "shared"}});
+  CHECK(panel("abc").at("environment") ==
+        json{{"type", "webshop"}, {"config", {{"price_seed", 3}}}, {"noise", "shared"}, {"files_sha256", "abc"}});
+  CHECK(panel("").at("levels") == json::array({{{"seed", 7}, {"initial", json::parse(episode.initial)}}}));
+  shop.type = "process";
+  shop.config = R"({"command":"cat","directory":"/here","processes":2})";
+  CHECK(panel("").at("environment").at("config") == json{{"command", "cat"}});
+  CHECK(panel("").at("levels") == json::array({{{"seed", 7}}}));
+}
+
+TEST_CASE("a run evaluates on the same levels, or refuses") {
+  TemporaryFolder run;
+  const std::string hash = record_panel(run.path(), "lake", "a");
+  CHECK(hash == sha256("a"));
+  CHECK(record_panel(run.path(), "lake", "a") == hash);
+  CHECK(record_panel(run.path(), "other", "b") == sha256("b"));
+  CHECK(error_code_of([&] { record_panel(run.path(), "lake", "b"); }) == "panel_changed");
+  CHECK(read_text(run.path() / "panels/lake.json") == "a");
 }
 
 TEST_CASE_FIXTURE(TwoEnvironments, "levels, temperature, seed and environment can be overridden") {
@@ -171,7 +219,7 @@ TEST_CASE_FIXTURE(TwoEnvironments, "a missing, pruned or damaged checkpoint is r
   fs::remove_all(run.path() / "checkpoints/000002");
   CHECK(code(2) == "checkpoint_missing");
   CHECK(files_in(run.path() / "evaluations") ==
-        std::set<std::string>{"try-2.index.json", "try-2.json", "try-2.jsonl.zst"});
+        std::set<std::string>{"try-2.index.json", "try-2.json", "try-2.jsonl.zst", "try-2.panel.json"});
 }
 
 TEST_CASE_FIXTURE(TwoEnvironments, "a bf16 checkpoint is not reported as damaged on a CPU without bf16") {
@@ -201,15 +249,16 @@ TEST_CASE(
   TemporaryFolder run;
   const auto folder = run.path() / "evaluations";
   const auto add = [](RolloutWriter& writer) { writer.add("{}", {{"id", "000001-a-0000"}}); };
-  write_evaluation_files(run.path(), "whole", "{}", 1, "a", add);
-  for (const char* left : {".killed.jsonl.zst.partial", "killed.jsonl.zst", "killed.index.json"})
+  write_evaluation_files(run.path(), "whole", "{}", "{}", 1, "a", add);
+  for (const char* left : {".killed.jsonl.zst.partial", "killed.jsonl.zst", "killed.index.json", "killed.panel.json"})
     write_text(folder / left, "left");
   const auto full = [&](RolloutWriter& writer) {
     add(writer);
     throw Error("disk_full", "no space", "make some");
   };
-  CHECK(error_code_of([&] { write_evaluation_files(run.path(), "full", "{}", 1, "a", full); }) == "disk_full");
-  CHECK(files_in(folder) == std::set<std::string>{"whole.index.json", "whole.json", "whole.jsonl.zst"});
+  CHECK(error_code_of([&] { write_evaluation_files(run.path(), "full", "{}", "{}", 1, "a", full); }) == "disk_full");
+  CHECK(files_in(folder) ==
+        std::set<std::string>{"whole.index.json", "whole.json", "whole.jsonl.zst", "whole.panel.json"});
 }
 
 TEST_CASE_FIXTURE(TwoEnvironments, "the example of an evaluation has the keys that the trainer writes") {
@@ -266,5 +315,5 @@ TEST_CASE_FIXTURE(
   const WatchedOutput output([] {});
   CHECK(evaluate_command(run.path(), request, true) == 0);
   CHECK(files_in(run.path() / "evaluations") ==
-        std::set<std::string>{"mine.json", "mine.jsonl.zst", "mine.index.json"});
+        std::set<std::string>{"mine.json", "mine.jsonl.zst", "mine.index.json", "mine.panel.json"});
 }

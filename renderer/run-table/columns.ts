@@ -1,5 +1,6 @@
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { bytes } from '../../core/contract/numbers.ts';
+import { panelHashes } from '../../core/contract/panel-words.ts';
 import { stateTitle } from '../../core/contract/trap-words.ts';
 import { metricFacts } from '../../core/facts/metric-facts.ts';
 import { settingFacts } from '../../core/facts/setting-facts.ts';
@@ -51,6 +52,10 @@ const ownColumns = ({ disk }: ColumnSources): Column[] => [
     ...{ id: 'success', title: 'Success', hint: 'Latest evaluation', width: 78, numeric: true, descending: true },
     value: (run) => successOf(run).evaluation ?? null,
     text: (value) => percent(value),
+  },
+  {
+    ...{ id: 'panel', title: 'Panel', hint: 'Hash of the levels of its evaluations', width: 96 },
+    value: ({ panels }) => panelHashes(panels) || null,
   },
   {
     ...{ id: 'started', title: 'Started', width: 114, descending: true },
@@ -157,17 +162,9 @@ export function sortRuns(runs: readonly RunSummary[], column: Column | undefined
 const defaults = {
   history: [
     ...['status', 'success', 'iterations', 'trap', 'started', 'environment', 'setting:optimizer.learning_rate'],
-    ...['duration', 'setting:evaluation.panel', 'algorithm', 'disk', 'setting:seed', 'device', 'note'],
+    ...['duration', 'panel', 'algorithm', 'disk', 'setting:seed', 'device', 'note'],
   ],
-  compare: [
-    'success',
-    'setting:evaluation.panel',
-    'setting:optimizer.learning_rate',
-    'setting:seed',
-    'status',
-    'algorithm',
-    'iterations',
-  ],
+  compare: ['success', 'panel', 'setting:optimizer.learning_rate', 'setting:seed', 'status', 'algorithm', 'iterations'],
 };
 export type TableId = keyof typeof defaults;
 
@@ -192,5 +189,5 @@ export function fitting(table: TableId, all: readonly Column[], width: number): 
 
 const displayOrder = [
   ...['environment', 'algorithm', 'setting:optimizer.learning_rate', 'setting:seed', 'status', 'trap', 'iterations'],
-  ...['success', 'setting:evaluation.panel', 'started', 'duration', 'device', 'disk', 'note'],
+  ...['success', 'panel', 'started', 'duration', 'device', 'disk', 'note'],
 ];

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
+import { panelHashes } from '../../core/contract/panel-words.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
 import { formatRoute } from '../base/routes.ts';
 import { Progress, runLabel, StatusDot } from '../components/basics.tsx';
@@ -101,6 +102,8 @@ function RunLink({ run, current, tabStop, onFocus }: RunLinkProps) {
   const active = isLive(run.status);
   const success = successOf(run).evaluation;
   const { stem, hash, study } = shortParts(run);
+  const panel = panelHashes(run.panels);
+  const evaluated = success === undefined ? '' : `, success ${percent(success)}${panel && ` on panel ${panel}`}`;
   return (
     <a
       className="run-link"
@@ -109,7 +112,7 @@ function RunLink({ run, current, tabStop, onFocus }: RunLinkProps) {
       aria-current={current ? 'page' : undefined}
       tabIndex={tabStop ? 0 : -1}
       onFocus={onFocus}
-      title={`${run.name}: ${stateText(run)}, iteration ${run.iteration} of ${run.iterations}`}
+      title={`${run.name}: ${stateText(run)}, iteration ${run.iteration} of ${run.iterations}${evaluated}`}
     >
       <StatusDot run={run} />
       <span className="run-link-initials" aria-hidden="true">

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import { createStore, type StoreApi, useStore } from 'zustand';
-import type { Alert, PanelHash } from '../../core/contract/contract.ts';
+import type { Alert } from '../../core/contract/contract.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { RunSeries } from '../charts/run-series.ts';
@@ -13,8 +13,6 @@ export interface ComparedRun {
   /** False until the series and the configuration are loaded. */
   loaded: boolean;
   config: unknown;
-  /** Panels of its evaluations. */
-  panels: PanelHash[];
   alerts: Alert[];
 }
 
@@ -56,7 +54,7 @@ function follow(api: Api, store: ComparedStore, id: string): () => void {
     if (run) put({ ...run, ...changed, loaded: received.series && received.config });
   };
   const series = new RunSeries();
-  put({ id, series, loaded: false, config: null, panels: [], alerts: [] });
+  put({ id, series, loaded: false, config: null, alerts: [] });
   const request = () => Promise.all([api.call('runs.get', { runId: id }), api.call('alerts.list', { runId: id })]);
   const stops = [
     followSeries(api, id, series, () => {
@@ -67,9 +65,9 @@ function follow(api: Api, store: ComparedStore, id: string): () => void {
     api.onState((state) => {
       if (state !== 'open') return;
       catchUp
-        .snapshot(request, ([{ config, panels }, alerts]) => {
+        .snapshot(request, ([{ config }, alerts]) => {
           received = { ...received, config: true };
-          change({ config, panels, alerts });
+          change({ config, alerts });
         })
         .catch((cause) => {
           if (isConnectionLost(cause)) return;

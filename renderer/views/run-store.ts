@@ -8,7 +8,6 @@ import type {
   LogLine,
   MemoryPlan,
   Notice,
-  Output,
   RolloutFile,
   RunStorage,
 } from '../../core/contract/contract.ts';
@@ -32,8 +31,6 @@ export interface RunState {
   memoryPlan: MemoryPlan | null;
   /** Null before the first update, and for imported runs. */
   firstStepCheck: FirstStepCheck | null;
-  /** Hash of the levels of each environment's evaluation. */
-  panels: Output<'runs.get'>['panels'];
   /** Success of humans on the run's levels, by environment. */
   humanSuccess: HumanSuccess[];
   series: RunSeries;
@@ -60,7 +57,6 @@ export const createRunStore = (runId: string): RunStore =>
     folder: '',
     memoryPlan: null,
     firstStepCheck: null,
-    panels: [],
     humanSuccess: [],
     series: new RunSeries(),
     log: [],
@@ -100,7 +96,7 @@ export function followRun(api: Api, store: RunStore): () => void {
   function load(answers: Answers): void {
     if (!followed) return;
     const [
-      { config, folder, memoryPlan, firstStepCheck, panels, humanSuccess },
+      { config, folder, memoryPlan, firstStepCheck, humanSuccess },
       putSeries,
       log,
       rollouts,
@@ -115,7 +111,6 @@ export function followRun(api: Api, store: RunStore): () => void {
       folder,
       memoryPlan,
       firstStepCheck,
-      panels,
       humanSuccess,
       log: log.reduce(withLine, []),
       rollouts: rollouts.reduce(withFile, []),

@@ -193,6 +193,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
       'beside.index.json',
       'beside.json',
       'beside.jsonl.zst',
+      'beside.panel.json',
     ]);
 
     expect(core.runs.get(id).status).toBe('running');

@@ -9,6 +9,7 @@ import { fromBuffer } from 'yauzl';
 import { createClient } from '../../core/contract/client.ts';
 import type { ExportFormat } from '../../core/contract/contract.ts';
 import { linkLifetime, linkTo } from '../../core/contract/handshake.ts';
+import { shortHash } from '../../core/contract/panel-words.ts';
 import { csvRow, latexText, markdownText } from '../../core/exports/escape.ts';
 import { Exports } from '../../core/exports/exports.ts';
 import { methodsText } from '../../core/exports/methods.ts';
@@ -18,7 +19,6 @@ import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
 import { exportRun } from '../../core/host/commands/export.ts';
 import type { Core } from '../../core/index.ts';
 import { findPreset } from '../../core/presets/presets.ts';
-import { readPanels } from '../../core/run-config/panel.ts';
 import { applySettings } from '../../core/run-config/settings.ts';
 import { readEpisode, readEpisodes, readRawEpisode } from '../../core/run-directory/rollouts.ts';
 import { float16Array, float32Array, int32Array } from '../../core/run-directory/token-arrays.ts';
@@ -50,6 +50,8 @@ interface RawEpisode {
 /** A run of the real trainer with episodes, evaluations and a checkpoint. */
 const realRun = join(releaseRuns, 'sokoban');
 const runId = 'a-real-run';
+const panel = '{"version": 1,\n"levels": []}\n';
+const hash = createHash('sha256').update(panel).digest('hex');
 
 describe('exports of a run', { timeout: 120_000 }, () => {
   let world: World;
@@ -60,6 +62,14 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     cpSync(realRun, folder, { recursive: true });
     // The fixture has no tokenizer, to be small.
     cpSync(join(root, 'resources/starter/tokenizer.json'), join(folder, 'checkpoints/000002/tokenizer.json'));
+    // The run of the release has no panel.
+    mkdirSync(join(folder, 'panels'));
+    writeFileSync(join(folder, 'panels/sokoban.json'), panel);
+    const journal = readFileSync(join(folder, 'events.jsonl'), 'utf8');
+    writeFileSync(
+      join(folder, 'events.jsonl'),
+      journal.replaceAll('"type":"evaluation"', `"type":"evaluation","panel":"${hash}"`),
+    );
     world.run('new-run');
     core = await world.core();
   });
@@ -106,7 +116,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(objects.map((line) => JSON.parse(line).iteration)).toEqual([0, 1, 2]);
     expect(JSON.parse(objects[1]!).metrics['rollout/reward_mean']).toBe(reward.get(1));
     // The run is evaluated before and after its two iterations, so iteration 1 has neither success nor a panel.
-    const [{ label, hash }] = readPanels(await core.runs.config(runId)) as [{ label: string; hash: string }];
+    const label = 'sokoban';
     expect(table.map((row) => row[`evaluation/${label}/panel`])).toEqual([hash, '', hash]);
     expect(table.map((row) => row[`evaluation/${label}/success_rate`] === '')).toEqual([false, true, false]);
     expect(objects.map((line) => JSON.parse(line).panels)).toEqual([{ [label]: hash }, undefined, { [label]: hash }]);
@@ -117,9 +127,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(names).toEqual(['episodes.parquet', 'tokens.parquet']);
     const episodes = await rows(read('episodes.parquet'));
     const tokens = await rows(read('tokens.parquet'));
-    const panels = readPanels(await core.runs.config(runId));
-    for (const { split, panel } of episodes)
-      expect(panel).toBe(panels.find(({ label }) => label === split)?.hash ?? null);
+    for (const { split, panel } of episodes) expect(panel).toBe(split === 'sokoban' ? hash : null);
     expect(tokens).toHaveLength(episodes.reduce((sum, each) => sum + Number(each.tokens), 0));
     const paths = { file: 'rollouts/000001-train.jsonl.zst', index: 'rollouts/000001-train.index.json' };
     const [first] = await readEpisodes(realRun, paths);
@@ -184,35 +192,19 @@ describe('exports of a run', { timeout: 120_000 }, () => {
 
   test('the panel of an evaluation is exported, and its hash is beside the results', async () => {
     const { names, read } = await make('panels');
-    const [own, ...others] = JSON.parse(read(names[0]!).toString());
-    expect(others).toEqual([]);
-    const config = JSON.parse(readFileSync(join(realRun, 'run.json'), 'utf8'));
-    const { type, config: settings, noise } = config.environments[0];
-    expect(own.panel).toEqual({
-      ...{ version: 1, environment: { type, config: settings, noise } },
-      ...{ first_seed: config.levels.validation_seed, levels: config.evaluation.levels },
-    });
-    const sorted = (value: unknown): unknown =>
-      typeof value === 'object' && value !== null
-        ? Object.fromEntries(
-            Object.entries(value)
-              .sort()
-              .map(([key, each]) => [key, sorted(each)]),
-          )
-        : value;
-    expect(own.hash).toBe(
-      createHash('sha256')
-        .update(JSON.stringify(sorted(own.panel)))
-        .digest('hex'),
-    );
-    const shown = `panel sokoban ${own.hash.slice(0, 8)}`;
+    expect(names).toEqual([expect.stringMatching(/-sokoban-panel\.json$/)]);
+    expect(read(names[0]!).toString()).toBe(panel);
+    expect(core.runs.get(runId).panels).toEqual([{ label: 'sokoban', hash }]);
+    const shown = `panel sokoban ${shortHash(hash)}`;
     for (const format of ['markdown', 'methods', 'latex'] as const) {
       const text = await make(format);
       expect(text.read(text.names[0]!).toString()).toContain(shown);
     }
-    expect((await make('hugging-face', { checkpoint: 2 })).read('README.md').toString()).toContain(
-      own.hash.slice(0, 8),
-    );
+    expect((await make('hugging-face', { checkpoint: 2 })).read('README.md').toString()).toContain(shortHash(hash));
+    const file = join(core.runs.folder(runId), 'panels/sokoban.json');
+    writeFileSync(file, panel.replace('[]', '[1]'));
+    await expect(make('panels')).rejects.toMatchObject({ code: 'panel_changed' });
+    writeFileSync(file, panel);
   });
 
   test('TensorBoard files contain the same values at the same steps', async () => {
@@ -282,7 +274,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
         ...{ 'advantage.whiten': true, 'advantage.whiten_over': 'episodes' },
       }),
       { name: 'a model', repository: null, license: null },
-      { started: null, points: [] },
+      { started: null, points: [], panels: [] },
     );
     for (const sentence of [
       'Up to 2 further rounds were sampled per iteration, to replace groups with equal rewards (dynamic sampling, arXiv:2503.14476).',
@@ -299,7 +291,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       methodsText(
         findPreset(preset).config,
         { name: 'a model', repository: null, license: null },
-        { started: null, points: [] },
+        { started: null, points: [], panels: [] },
       );
     expect(methods('starter-frozen-lake')).toContain('FrozenLake (size 4, ice probability 0.8, not slippery)');
     expect(methods('starter-frozen-lake-slippery')).toMatch(/, slippery, intended move probability 0\.33/);

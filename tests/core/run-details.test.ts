@@ -2,11 +2,8 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { shortHash } from '../../core/contract/panel-words.ts';
 import { readRewards } from '../../core/history/rewards.ts';
 import { readTimeline, spansOf } from '../../core/history/timeline.ts';
-import { baseConfig } from '../../core/presets/base.ts';
-import { readPanels } from '../../core/run-config/panel.ts';
 import { parseEvent } from '../../core/run-directory/events.ts';
 import { readJournalRange } from '../../core/run-directory/journal-range.ts';
 import { settingsOfRuns } from '../../core/runs/settings-of-runs.ts';
@@ -149,8 +146,4 @@ test('the settings of all runs are read by column, without runs whose run.json i
       { path: 'rollout.think', values: [null, true] },
     ],
   });
-  put('b', baseConfig);
-  const { settings } = await settingsOfRuns(world.home, ['a', 'b']);
-  const hash = shortHash(readPanels(baseConfig)[0]!.hash);
-  expect(settings.find(({ path }) => path === 'evaluation.panel')?.values).toEqual([null, hash]);
 });

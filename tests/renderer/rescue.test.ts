@@ -40,12 +40,11 @@ const panels = [{ label: 'lake', hash: '1a2b3c4d5e6f' }];
 
 // The run was resumed after its roll-back at iteration 30, and its success fell.
 const before = {
-  run: runOf({ id: 'lost', name: 'Lake', iteration: 40, lastAction: action }),
+  run: runOf({ id: 'lost', name: 'Lake', iteration: 40, lastAction: action, panels }),
   series: seriesOf(1, 40, (iteration) => (iteration <= 20 ? 0.6 : iteration <= 30 ? 0.3 : 0)),
-  panels,
 };
-const fork = runOf({ id: 'fork', name: 'Lake, rolled back', status: 'completed', iteration: 60 });
-const after = { run: fork, series: seriesOf(21, 60, (iteration) => iteration / 100), panels };
+const fork = runOf({ id: 'fork', name: 'Lake, rolled back', status: 'completed', iteration: 60, panels });
+const after = { run: fork, series: seriesOf(21, 60, (iteration) => iteration / 100) };
 
 const numbersOf = (story: Story | null) =>
   Object.fromEntries(story!.numbers.map(([name, ...values]) => [name, values]));
@@ -73,7 +72,7 @@ test('a rescue has the warning, the roll-back, its cost and the result', () => {
 
 test('a rescue reports a worse, an unfinished and a deleted successor', () => {
   const resultOf = (...[series, status]: [RunSeries | null, 'running' | 'completed']) =>
-    storyOf(before, config, [], series && { run: { ...fork, status }, series, panels })!.result;
+    storyOf(before, config, [], series && { run: { ...fork, status }, series })!.result;
   expect(
     resultOf(
       seriesOf(21, 60, () => 0.35),

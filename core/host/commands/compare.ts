@@ -1,6 +1,7 @@
 import type { Client } from '../../contract/client.ts';
 import type { Output, RunSettings, RunSummary } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
+import { panelHashes } from '../../contract/panel-words.ts';
 import { evaluatedLabel } from '../../contract/run-facts.ts';
 import { isDerived } from '../../facts/setting-facts.ts';
 import { durationText, percent, print, table } from '../output.ts';
@@ -69,10 +70,10 @@ function successOf(series: Output<'runs.series'>): Success[] {
 }
 
 const asJson = ({ summary, success }: Compared) => {
-  const { id, name, status, iteration, iterations, trainingSeconds, trap, collapse, latest } = summary;
+  const { id, name, status, iteration, iterations, trainingSeconds, trap, collapse, latest, panels } = summary;
   const reward = latest['rollout/reward_mean'] ?? null;
   const echoTrap = trap?.state ?? null;
-  return { id, name, status, iteration, iterations, success, reward, trainingSeconds, echoTrap, collapse };
+  return { id, name, status, iteration, iterations, success, panels, reward, trainingSeconds, echoTrap, collapse };
 };
 
 /** Returns the name, with the short id if the name does not end in it. */
@@ -95,6 +96,7 @@ function resultRows(runs: readonly Compared[]): string[][] {
     row('status', ({ summary }) => (summary.collapse ? `${summary.status}, collapsed` : summary.status)),
     row('iteration', ({ summary }) => `${summary.iteration} of ${summary.iterations}`),
     ...[...environments].flatMap(ofEnvironment),
+    row('panels', ({ summary }) => panelHashes(summary.panels)),
     row('reward', ({ summary }) => summary.latest['rollout/reward_mean']?.toFixed(3) ?? ''),
     row('training time', ({ summary }) => durationText(summary.trainingSeconds)),
     row('echo trap', ({ summary }) => summary.trap?.state ?? ''),

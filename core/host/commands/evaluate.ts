@@ -101,7 +101,7 @@ function describe({ name, label, checkpoint, levels, panel, changes, metrics }: 
     success_rate === undefined ? 'success not measured' : `success ${percent(success_rate)} (${interval})`;
   return [
     `${label} at checkpoint ${checkpoint}: ${success}, reward ${reward_mean?.toFixed(3) ?? 'not measured'}`,
-    `  ${levels} levels, panel ${shortHash(panel)}`,
+    `  ${levels} levels${panel === null ? '' : `, panel ${shortHash(panel)}`}`,
     ...(changes.length > 0 ? [`  differs from the run's evaluation settings: ${changes.join(', ')}`] : []),
     `evaluation ${name}`,
   ].join('\n');

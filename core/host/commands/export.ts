@@ -22,7 +22,7 @@ interface Options {
   home?: string;
 }
 
-/** Formats of one text file, printed to stdout without `--out`. */
+/** Text formats, printed to stdout without `--out`. */
 const texts: readonly ExportFormat[] = ['csv', 'jsonl', 'markdown', 'latex', 'methods', 'panels'];
 
 /** Exports a run or a sweep to a folder or stdout. */
@@ -36,7 +36,7 @@ export async function exportRun(named: string, options: Options): Promise<void> 
       const of = await sourceOf(client, named, checkpoint);
       const made = await asTask(client, context, (taskId) => client.call('exports.make', { of, format }, taskId));
       try {
-        if (out === undefined) return await readFile(join(made.folder, made.files[0]!.name));
+        if (out === undefined) return await contents(made);
         const paths = await copyFiles(made, resolve(out), context.signal);
         return paths.map((path) => `${path}\n`).join('');
       } finally {
@@ -47,6 +47,10 @@ export async function exportRun(named: string, options: Options): Promise<void> 
   });
   process.stdout.write(written);
 }
+
+/** Returns the contents of all files; only panels can be several. */
+const contents = async ({ folder, files }: MadeExport) =>
+  Buffer.concat(await Promise.all(files.map(({ name }) => readFile(join(folder, name)))));
 
 /** Matches a sweep by id or full name, else a run. */
 async function sourceOf(client: Client, named: string, checkpoint: number | undefined): Promise<ExportSource> {

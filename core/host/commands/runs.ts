@@ -59,7 +59,7 @@ export async function showRun(named: string, { home, json }: CommandOptions): Pr
 }
 
 function describe(
-  { summary: run, folder, panels }: Pick<Output<'runs.get'>, 'summary' | 'folder' | 'panels'>,
+  { summary: run, folder }: Pick<Output<'runs.get'>, 'summary' | 'folder'>,
   storage: RunStorage,
   checkpoints: Output<'checkpoints.list'>,
 ): string {
@@ -70,8 +70,8 @@ function describe(
     ['status', run.queuePosition === null ? run.status : `queued, position ${run.queuePosition}`],
     ['iteration', `${run.iteration} of ${run.iterations}`],
     ['success', successLine(run.latest) || 'not evaluated yet'],
-    ...(panels.length > 0
-      ? [['panels', panels.map(({ label, hash }) => `${label} ${shortHash(hash)}`).join(', ')]]
+    ...(run.panels.length > 0
+      ? [['panels', run.panels.map(({ label, hash }) => `${label} ${shortHash(hash)}`).join(', ')]]
       : []),
     ...(run.collapse ? [['collapsed', collapseLine(run.collapse)]] : []),
     ...(run.parent ? [['forked from', parentOf(run.parent)]] : []),

@@ -51,7 +51,8 @@ inline constexpr Field kIterationFields[] = {
      "it; absent without reasoning"},
 };
 inline constexpr Field kFirstStepCheckFields[] = {{"iteration"}, {"checks", "see First-step check"}};
-inline constexpr Field kEvaluationFields[] = {{"iteration"}, {"label"}, {"metrics"}};
+inline constexpr Field kEvaluationFields[] = {
+    {"iteration"}, {"label"}, {"metrics"}, {"panel", "hash of its levels, see [panels](panels.md)"}};
 inline constexpr Field kRolloutFields[] = {{"iteration"},
                                            {"split", "`train` or the label of the evaluation set"},
                                            {"file", "relative path"},

@@ -146,8 +146,9 @@ void Journal::first_step_check(int iteration, const std::vector<FirstStepCheck>&
   append("first_step_check", dump({{"iteration", iteration}, {"checks", list}}));
 }
 
-void Journal::evaluation(int iteration, std::string_view label, const Metrics& metrics) {
-  append("evaluation", dump({{"iteration", iteration}, {"label", label}, {"metrics", finite(metrics)}}));
+void Journal::evaluation(int iteration, std::string_view label, const Metrics& metrics, std::string_view panel) {
+  append("evaluation",
+         dump({{"iteration", iteration}, {"label", label}, {"metrics", finite(metrics)}, {"panel", panel}}));
 }
 
 void Journal::rollout(int iteration, std::string_view split, std::string_view file, std::string_view index,

@@ -61,7 +61,7 @@ class Journal {
   // Omits non-finite numbers, as does evaluation().
   void iteration(int iteration, const Metrics&, const Updates&, const std::optional<ReasoningTemplate>& = std::nullopt);
   void first_step_check(int iteration, const std::vector<FirstStepCheck>&);
-  void evaluation(int iteration, std::string_view label, const Metrics&);
+  void evaluation(int iteration, std::string_view label, const Metrics&, std::string_view panel);
   void rollout(int iteration, std::string_view split, std::string_view file, std::string_view index, int episodes);
   void rollout_removed(int iteration, std::string_view split);  // call before deleting the files
   void checkpoint(int iteration, std::string_view path);

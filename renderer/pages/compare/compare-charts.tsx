@@ -103,7 +103,7 @@ function Charts({ compared, subjects, grouped, legend }: SubjectChartsProps) {
     const axis = axes.includes(chosenAxis) ? chosenAxis : 'iteration';
     const positions = positionsOf(subjects, axis);
     const extent = extentOf(positions, axis);
-    const panels = compared.flatMap((run) => run.panels);
+    const panels = compared.flatMap(({ run }) => run.panels);
     const itemOf = (spec: ChartSpec): ChartItem => ({
       spec: withPanels(spec, panels),
       traces: tracesOf(spec, positions),

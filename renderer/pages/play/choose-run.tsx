@@ -1,4 +1,5 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { panelHashes } from '../../../core/contract/panel-words.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty } from '../../components/basics.tsx';
@@ -32,7 +33,7 @@ export function ChooseRunToPlay() {
       {playable.length > 0 && (
         <div className="panel table-panel">
           <table className="table" aria-label="Runs to play against">
-            <TableHead columns={['Run', 'Environment', 'Trained', numeric('Success')]} />
+            <TableHead columns={['Run', 'Environment', 'Trained', numeric('Success'), 'Panel']} />
             <tbody>
               {shown.map((run) => (
                 <Row key={run.id} run={run} />
@@ -62,6 +63,7 @@ function Row({ run }: { run: RunSummary }) {
         {run.iteration} of {run.iterations} iterations
       </td>
       <td className="numeric">{evaluation === undefined ? '–' : percent(evaluation)}</td>
+      <td>{panelHashes(run.panels) || '–'}</td>
     </tr>
   );
 }

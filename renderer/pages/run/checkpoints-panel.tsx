@@ -9,17 +9,15 @@ import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
-import { useRun } from '../../views/run-view.tsx';
 import styles from './checkpoints-panel.module.css';
 
 /** Lists the run's checkpoints with actions: fork, evaluate, pin. */
 export function CheckpointsPanel({ run }: { run: RunSummary }) {
   const title = useId();
   const checkpoints = useCheckpoints(run.id);
-  const labels = useRun((state) => state.panels);
   if (!checkpoints) return null;
-  const panels = labels
-    .map(({ label }) => `${labels.length > 1 ? `${environmentTitle(label)} ` : ''}${panelWords(labels, label)}`)
+  const panels = run.panels
+    .map(({ label }) => `${run.panels.length > 1 ? `${environmentTitle(label)} ` : ''}${panelWords(run.panels, label)}`)
     .join(', ');
   const total = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
   const best = checkpoints.reduce<number | null>((highest, { success }) => maxOf(highest, meanOf(success)), null);

@@ -6,6 +6,7 @@ import type { SeriesSource } from '../../charts/series-source.ts';
 import { percent } from '../../components/format.ts';
 import { describeEvaluation } from '../../components/measured-how.ts';
 import { environmentTitle } from '../../environments/registry.ts';
+import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import styles from './evaluation-figures.module.css';
 
@@ -31,7 +32,7 @@ interface FigureProps {
 
 function Figure({ runId, series, label, named }: FigureProps) {
   const config = useRun((state) => state.config);
-  const panel = useRun((state) => state.panels.find((each) => each.label === label));
+  const panel = useRunSummary(runId)?.panels.find((each) => each.label === label);
   const metric = (name: string) => series.get(`evaluation/${label}/${name}`);
   const success = metric('success_rate');
   const newest = success?.newest();

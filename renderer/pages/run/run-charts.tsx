@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { RunSummary } from '../../../core/contract/contract.ts';
+import type { PanelHash, RunSummary } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
 import { type AxisPositions, shapeOf } from '../../charts/axes.ts';
 import type { ChartItem } from '../../charts/chart.tsx';
@@ -22,10 +22,12 @@ import { LatestIteration } from './latest-iteration.tsx';
 export function useGroups(run: RunSummary, names: string, behind: Parent | null) {
   const series = useRun((state) => state.series);
   const config = useRun((state) => state.config);
-  const panels = useRun((state) => state.panels);
   const humans = useRun((state) => state.humanSuccess);
   const preferredAxis = useChartPreferences((state) => state.axis);
   const { id, name, task } = run;
+  // Each notice has a new list.
+  const panelKey = JSON.stringify(run.panels);
+  const panels = useMemo((): PanelHash[] => JSON.parse(panelKey), [panelKey]);
   const live = isLive(run.status);
   return useMemo(() => {
     const all = names.split('\n');

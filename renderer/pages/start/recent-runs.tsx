@@ -1,4 +1,5 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { panelHashes } from '../../../core/contract/panel-words.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
@@ -99,7 +100,9 @@ function Row({ run, now }: { run: RunSummary; now: number }) {
           {run.iteration} / {run.iterations}
         </span>
       </td>
-      <td className="numeric">{evaluation === undefined ? '–' : percent(evaluation)}</td>
+      <td className="numeric" title={run.panels.length > 0 ? `On panel ${panelHashes(run.panels)}` : undefined}>
+        {evaluation === undefined ? '–' : percent(evaluation)}
+      </td>
       <td className={`numeric ${styles.optional}`}>{rollout === undefined ? '–' : percent(rollout)}</td>
       <td className="numeric">{elapsed === null ? '–' : duration(elapsed)}</td>
       <td className="faint">{ago(run.createdAt, now)}</td>

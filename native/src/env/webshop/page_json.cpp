@@ -28,6 +28,7 @@ Json goal_of(const Shop& shop) {
   for (const GoalOption& option : goal.options) options.push_back({{"name", option.name}, {"value", option.value}});
   return {{"asin", product.asin},
           {"title", product.title},
+          {"price", shop.goals().price(goal.product)},
           {"instruction", goal.instruction},
           {"attributes", goal.attributes},
           {"options", options},

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/load_weights.h"
 #include "files/reading.h"
+#include "files/sha256.h"
 #include "journal/stamp.h"
 #include "model/folder.h"
 #include "train/checkpoint/checkpoint.h"
@@ -19,6 +20,7 @@
 #include "train/context/trainer_state.h"
 #include "train/evaluation/evaluation.h"
 #include "train/evaluation/evaluation_files.h"
+#include "train/evaluation/panel.h"
 #include "train/metrics/environment_failures.h"
 #include "train/metrics/rollout_metrics.h"
 #include "train/replica/engine_needs.h"
@@ -174,7 +176,9 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
   Json played = Json::parse(plan.environment_json);
-  played["files_sha256"] = player->playground.prototypes.front()->files_digest();
+  const std::string files_digest = player->playground.prototypes.front()->files_digest();
+  const std::string panel = panel_of(environment, files_digest, in_order(episodes, voids));
+  played["files_sha256"] = files_digest;
   Json result{{"version", 1},
               {"name", plan.name},
               {"time", milliseconds_since_epoch()},
@@ -185,11 +189,12 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
               {"levels", levels},
               {"seed", config.levels.validation_seed},
               {"temperature", config.evaluation.temperature},
+              {"panel", sha256(panel)},
               {"environment", played},
               {"metrics", evaluation_metrics(episodes, environment.label)}};
   if (!warnings.empty()) result["warnings"] = warnings;
   return write_evaluation_files(
-      run_directory, plan.name, result.dump(2), checkpoint, environment.label, [&](RolloutWriter& writer) {
+      run_directory, plan.name, result.dump(2), panel, checkpoint, environment.label, [&](RolloutWriter& writer) {
         write_evaluation(writer, in_order(episodes, voids), checkpoint, environment, player->playground.tokenizer);
       });
 }

@@ -46,7 +46,7 @@ class FolderLock {
   int descriptor_;
 };
 
-// Removes episode files and indexes without a result, left by a killed process. The caller must hold the lock.
+// Removes episode files, indexes and panels without a result, left by a killed process. The caller must hold the lock.
 void remove_leftovers(const fs::path& folder) {
   std::error_code ignored;
   std::vector<fs::path> leftovers;
@@ -54,8 +54,8 @@ void remove_leftovers(const fs::path& folder) {
     const std::string file = entry.filename().string();
     const auto stem = file.substr(0, file.find('.', 1));
     const bool partial = file.starts_with(".") && file.ends_with(".partial");
-    const bool orphan = (file == stem + ".jsonl.zst" || file == stem + ".index.json") &&
-                        !fs::exists(folder / (stem + ".json"), ignored);
+    const bool part = file == stem + ".jsonl.zst" || file == stem + ".index.json" || file == stem + ".panel.json";
+    const bool orphan = part && !fs::exists(folder / (stem + ".json"), ignored);
     if (partial || orphan) leftovers.push_back(entry);
   }
   for (const auto& path : leftovers) fs::remove(path, ignored);
@@ -75,8 +75,8 @@ void check_evaluation_name(const fs::path& run_directory, const std::string& nam
 }
 
 std::string write_evaluation_files(const fs::path& run_directory, const std::string& name,
-                                   const std::string& result_json, int iteration, const std::string& split,
-                                   const std::function<void(RolloutWriter&)>& add_episodes) {
+                                   const std::string& result_json, const std::string& panel_json, int iteration,
+                                   const std::string& split, const std::function<void(RolloutWriter&)>& add_episodes) {
   const fs::path folder = evaluations_folder(run_directory);
   const FolderLock lock(folder);
   check_evaluation_name(run_directory, name);
@@ -85,6 +85,7 @@ std::string write_evaluation_files(const fs::path& run_directory, const std::str
     RolloutWriter writer(run_directory, "evaluations/" + name, iteration, split);
     add_episodes(writer);
     const RolloutFiles files = writer.finish();
+    write_file_atomically(folder / (name + ".panel.json"), panel_json);
     Json result = Json::parse(result_json);
     result.update(Json{{"file", files.file}, {"index", files.index}, {"episodes", files.episodes}});
     const std::string text = result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -15,6 +15,7 @@
 #include "train/context/levels.h"
 #include "train/diagnostics/diagnostics.h"
 #include "train/evaluation/evaluation.h"
+#include "train/evaluation/panel.h"
 #include "train/first_step/first_step_check.h"
 #include "train/first_step/first_step_probe.h"
 #include "train/metrics/average.h"
@@ -361,6 +362,7 @@ void TrainingRun::evaluate() {
   struct Played {
     std::string label;
     Metrics metrics;
+    std::string panel;  // its hash
     double seconds;
   };
   std::optional<Played> played;
@@ -368,7 +370,7 @@ void TrainingRun::evaluate() {
     if (!played) return;
     const double writing = writer_.wait_and_log();
     at(played->metrics, metric::kTimeEvaluation) = played->seconds + writing;
-    journal_.evaluation(iteration_, played->label, played->metrics);
+    journal_.evaluation(iteration_, played->label, played->metrics, played->panel);
   };
   try {
     for (std::size_t e = 0; e < state_->config.environments.size(); ++e) {
@@ -386,12 +388,15 @@ void TrainingRun::evaluate() {
       const auto episodes = std::make_shared<const std::vector<Episode>>(std::move(played_episodes));
       const double seconds = watch.seconds();
       log_evaluation();
+      const std::string panel = record_panel(
+          directory_, environment.label,
+          panel_of(environment, state_->playground.prototypes[e]->files_digest(), in_order(*episodes, voids)));
       writer_.start(iteration_, environment.label,
                     [&environment, &tokenizer = state_->playground.tokenizer, iteration = iteration_, episodes,
                      voids = std::move(voids)](RolloutWriter& writer) {
                       write_evaluation(writer, in_order(*episodes, voids), iteration, environment, tokenizer);
                     });
-      played = {environment.label, evaluation_metrics(*episodes, environment.label), seconds};
+      played = {environment.label, evaluation_metrics(*episodes, environment.label), panel, seconds};
     }
     log_evaluation();
   } catch (...) {

@@ -54,8 +54,8 @@ function Row({ runId, evaluation }: { runId: string; evaluation: Evaluation }) {
         ))}
       </th>
       <td className="numeric">{checkpoint}</td>
-      <td className="numeric" title={`Panel ${panel}`}>
-        {levels} <span className="faint">{shortHash(panel)}</span>
+      <td className="numeric" title={panel === null ? undefined : `Panel ${panel}`}>
+        {levels} {panel !== null && <span className="faint">{shortHash(panel)}</span>}
       </td>
       {state === 'done' && metrics ? (
         <>

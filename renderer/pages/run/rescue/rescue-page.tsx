@@ -28,7 +28,6 @@ export function RescuePage() {
   const run = useRunSummary(runId);
   const fork = run ? successorOf(run) : null;
   const series = useRun((state) => state.series);
-  const panels = useRun((state) => state.panels);
   const [successor] = useComparedRuns(fork === null ? [] : [fork]);
   const continued = useRunSummary(fork ?? '');
   useTitle(run ? `Rescue · ${run.name}` : null);
@@ -40,10 +39,10 @@ export function RescuePage() {
         <a href={formatRoute({ page: 'run', runId })}>Go to {run.name}</a>
       </Note>
     );
-  const after = successor && continued ? { run: continued, series: successor.series, panels: successor.panels } : null;
+  const after = successor && continued ? { run: continued, series: successor.series } : null;
   return (
     <ChartsView>
-      <Rescue before={{ run, series, panels }} after={after} />
+      <Rescue before={{ run, series }} after={after} />
     </ChartsView>
   );
 }

@@ -1,4 +1,4 @@
-import type { Alert, AlertAction, PanelHash, RunSummary } from '../../../../core/contract/contract.ts';
+import type { Alert, AlertAction, RunSummary } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
 import { panelWords } from '../../../../core/contract/panel-words.ts';
 import { isLive } from '../../../../core/contract/run-facts.ts';
@@ -17,8 +17,6 @@ import { environmentTitle } from '../../../environments/registry.ts';
 export interface Side {
   run: RunSummary;
   series: SeriesSource;
-  /** Panels of its evaluations. */
-  panels: readonly PanelHash[];
 }
 
 /** The rescue of a run: warning, roll-back and result. */
@@ -192,7 +190,7 @@ function numbersOf(
         [
           'Last evaluation',
           ...(labels.length > 1 ? [environmentTitle(label)] : []),
-          panelWords([...before.panels, ...(after?.panels ?? [])], label),
+          panelWords([...before.run.panels, ...(after?.run.panels ?? [])], label),
         ]
           .filter(Boolean)
           .join(', '),

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PanelHash } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import { listEvaluationResults } from './evaluations.ts';
+import { runFiles } from './names.ts';
+
+/** The levels of an evaluation (docs/formats/panels.md). */
+interface PanelFile {
+  /** Label of the environment, or name of the requested evaluation. */
+  name: string;
+  text: string;
+}
+
+/**
+ * Reads the panels of a run's own and requested evaluations, each once, and compares them with their hashes. `own`: the hashes in the
+ * journal. Throws `panel_changed`.
+ */
+export async function readPanelFiles(folder: string, own: readonly PanelHash[]): Promise<PanelFile[]> {
+  const requested = (await listEvaluationResults(folder)).map(({ name, panel }) => ({
+    ...{ name, hash: panel, file: join(runFiles.evaluations, `${name}.panel.json`) },
+  }));
+  const ofRun = own.map(({ label, hash }) => ({ name: label, hash, file: join(runFiles.panels, `${label}.json`) }));
+  const hashes = new Set<string>();
+  const files: PanelFile[] = [];
+  for (const { name, hash, file } of [...ofRun, ...requested]) {
+    if (hash === null || hashes.has(hash)) continue;
+    hashes.add(hash);
+    const text = await readFile(join(folder, file), 'utf8').catch(() => null);
+    if (text === null || createHash('sha256').update(text).digest('hex') !== hash) throw changed(file, hash);
+    files.push({ name, text });
+  }
+  return files;
+}
+
+const changed = (file: string, hash: string) =>
+  new Failure(
+    'panel_changed',
+    `${file} is missing or was changed: its SHA-256 is not ${hash}, the hash beside the results.`,
+    'Restore the file from a copy of the run.',
+  );
