@@ -7,7 +7,7 @@ import { runTabs } from '../../renderer/base/routes.ts';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { fakeTrainer, root } from '../core/fixtures/world.ts';
 import { Served } from '../renderer/screens/studio.ts';
-import { violations } from './axe.ts';
+import { colors, violations } from './axe.ts';
 import { chromiumPath, collectComplaints } from './studio.ts';
 import { Wire } from './wire.ts';
 
@@ -99,7 +99,8 @@ async function faults(name: string, sizes: typeof usual = usual): Promise<string
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    for (const violation of await violations(page)) found.push(`${name}, ${colorScheme}: ${violation}`);
+    for (const violation of await violations(page, colorScheme === 'dark' ? colors : undefined))
+      found.push(`${name}, ${colorScheme}: ${violation}`);
   }
   for (const [words, size] of Object.entries(sizes)) {
     await page.setViewportSize(size);
