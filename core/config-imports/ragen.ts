@@ -43,9 +43,28 @@ function importAgent(draft: Draft): void {
   }
   const separator = from.text('agent_proxy.action_sep');
   if (separator !== undefined && separator.trim() !== '||') draft.missing('agent_proxy.action_sep');
-  if ((from.integer('agent_proxy.max_context_window') ?? -1) > 0) draft.missing('agent_proxy.max_context_window');
-  const mode = from.text('agent_proxy.context_window_mode');
-  if (mode !== undefined && mode !== 'full') draft.missing('agent_proxy.context_window_mode');
+  importContext(draft);
+}
+
+/** In RAGEN, a window of k turns cuts the stored history. In RAGEN-2, it acts in two of the modes. */
+function importContext(draft: Draft): void {
+  const { from } = draft;
+  const alone = 'agent_proxy.without_history';
+  if (from.flag(alone)) {
+    draft.set('rollout.context_turns', 1, alone);
+    return;
+  }
+  const [window, mode] = ['agent_proxy.max_context_window', 'agent_proxy.context_window_mode'];
+  const kind = from.text(mode);
+  const modes = ['full', 'limited_multi_turn', 'single_turn'];
+  if (kind !== undefined && !modes.includes(kind)) throw unsupported(mode, kind, modes);
+  const turns = from.integer(window) ?? -1;
+  if (kind === 'full' || turns <= 0) return;
+  draft.set('rollout.context_turns', turns, window);
+  if (kind === undefined)
+    draft.changed('Turns outside the context are trained and scored. RAGEN drops them from the sample and its score.');
+  if (kind === 'single_turn' && turns > 1)
+    draft.changed('Earlier turns of a context are messages. RAGEN-2 lists them in the text of the current message.');
 }
 
 /** Ours, for each strategy and metric of RAGEN-2's filter. */

@@ -12,6 +12,7 @@ export function importVerlAgent(draft: Draft): void {
   draft.integer('rollout.group_size', 'env.rollout.n');
   draft.integer('levels.train_seed', 'env.seed');
   draft.integer('evaluation.levels', 'data.val_batch_size');
+  importMemory(draft);
   importEstimator(draft);
   config.filter = { ...config.filter, strategy: 'none', keep: 1 };
   importDynamicSampling(draft);
@@ -20,8 +21,15 @@ export function importVerlAgent(draft: Draft): void {
   importIterations(draft);
   importWarmup(draft, stepsPerIteration(draft));
   config.rollout.slots = Math.min(config.rollout.slots, config.rollout.groups * config.rollout.group_size);
+}
+
+/** The memory of verl-agent has the last turns of an episode, without the current one. */
+function importMemory(draft: Draft): void {
+  const source = 'env.history_length';
+  const turns = draft.from.integer(source) ?? 2;
+  draft.set('rollout.context_turns', turns + 1, source, 'The current turn counts here.');
   draft.changed(
-    `Each turn sees the whole episode, up to rollout.context = ${config.rollout.context} tokens. verl-agent builds a new prompt per turn from its memory.`,
+    'Earlier turns are messages with whole responses. verl-agent lists their states and actions in one text.',
   );
 }
 

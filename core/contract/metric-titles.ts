@@ -57,7 +57,7 @@ export const metricTitles: Readonly<Record<string, string>> = {
   'actor/loss_kl': 'KL term of the loss',
   'actor/loss_log_ratio': 'Log-ratio term of the loss',
   'actor/loss_likelihood': 'Likelihood term of the loss',
-  'actor/skipped_share': 'Episodes skipped in update',
+  'actor/skipped_share': 'Samples skipped in update',
   'actor/entropy': 'Entropy in update',
   'actor/grad_norm': 'Gradient norm',
   'actor/grad_norm_max': 'Largest gradient norm',

@@ -24,11 +24,12 @@ export function toFrames(episode: EpisodeActions): Frame[] {
   return (findEnvironment(episode.type)?.frames ?? actionFrames)(episode);
 }
 
-function toTurn(step: EpisodeStep): ReplayTurn {
+function toTurn(step: EpisodeStep, index: number): ReplayTurn {
   const logprobs = float32Array(step.tokens.logprobs);
   return {
     state: step.state,
     omittedTokens: step.omitted_tokens,
+    beginsContext: index > 0 && step.begins_context,
     response: step.response,
     think: step.think,
     answer: step.answer,

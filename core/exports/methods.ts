@@ -84,7 +84,11 @@ function rolloutText({ rollout, environments, levels }: RunConfig): string {
     rollout.extra_rounds === 0
       ? ''
       : ` Up to ${rollout.extra_rounds} further ${rollout.extra_rounds === 1 ? 'round was' : 'rounds were'} sampled per iteration, to replace groups with equal rewards (dynamic sampling, arXiv:2503.14476).`;
-  return `Each iteration sampled ${rollout.group_size} episodes on each of ${rollout.groups} ${levelText}, with up to ${turns} and ${actions} per episode and responses of up to ${rollout.max_response_tokens} tokens at ${listed(sampling)}.${rounds} ${format}`;
+  const context =
+    rollout.context_turns === 0
+      ? ''
+      : ` Each response was sampled from a context of the last ${range([rollout.context_turns], 'turn')} and trained as a sample of that context.`;
+  return `Each iteration sampled ${rollout.group_size} episodes on each of ${rollout.groups} ${levelText}, with up to ${turns} and ${actions} per episode and responses of up to ${rollout.max_response_tokens} tokens at ${listed(sampling)}.${rounds}${context} ${format}`;
 }
 
 function rewardText({ reward }: RunConfig): string {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { readVocabulary, textsOf, type Vocabulary } from '../episodes/vocabulary.ts';
-import { episode, episodeTurn } from '../run-directory/episode.ts';
+import { episode } from '../run-directory/episode.ts';
 import { trainSplit } from '../run-directory/names.ts';
 import { float16Array, float32Array, int32Array } from '../run-directory/token-arrays.ts';
 import { episodesOf } from './episodes-of.ts';
@@ -9,9 +9,9 @@ import type { RolloutEntry } from './record.ts';
 
 /** Episodes as traces of verifiers (schema version 1), with the token ids that the policy saw and sampled. */
 
-const tracedEpisode = episode.extend({
+export const tracedEpisode = episode.extend({
   reward_terms: z.record(z.string(), z.number()).optional(),
-  steps: z.array(episodeTurn.extend({ context_ids: z.string(), tokens: episode.shape.steps.element.shape.tokens })),
+  steps: z.array(episode.shape.steps.element.extend({ context_ids: z.string() })),
 });
 type TracedEpisode = z.infer<typeof tracedEpisode>;
 type Turn = TracedEpisode['steps'][number];
@@ -47,7 +47,8 @@ export async function* traceLines(
   }
 }
 
-function traceOf(played: TracedEpisode, model: string, vocabulary: Vocabulary | null) {
+/** Returns the trace of an episode. Without a vocabulary, each context is one message. */
+export function traceOf(played: TracedEpisode, model: string, vocabulary: Vocabulary | null) {
   const { id, type, config, seed, environment, reward, reward_terms: terms } = played;
   const data = { environment, config, seed };
   const nodes: Node[] = [];
@@ -80,8 +81,10 @@ function callOf(node: number, mask: readonly boolean[], model: string) {
   return { node, model, usage: { completion_tokens: completion }, error: null };
 }
 
-/** Adds the messages of a turn's context and the response, whose tokens begin with those of the generation prompt. */
-function addTurn(nodes: Node[], { context_ids, tokens, response, state }: Turn, vocabulary: Vocabulary | null): void {
+/** Adds the messages of a turn's context and the response, whose tokens begin with those of the generation prompt. A new context is another root. */
+function addTurn(nodes: Node[], turn: Turn, vocabulary: Vocabulary | null): void {
+  const { context_ids, begins_context, tokens, response, state } = turn;
+  let isRoot = begins_context || nodes.length === 0;
   const context = int32Array(context_ids);
   const texts = vocabulary && textsOf(vocabulary, context);
   const starts = texts ? [...texts.keys()].filter((at) => texts[at] === '<|im_start|>') : [];
@@ -108,7 +111,8 @@ function addTurn(nodes: Node[], { context_ids, tokens, response, state }: Turn, 
   });
 
   function add(node: Omit<Node, 'parent' | 'timestamp'>): void {
-    nodes.push({ parent: nodes.length === 0 ? null : nodes.length - 1, timestamp: null, ...node });
+    nodes.push({ parent: isRoot ? null : nodes.length - 1, timestamp: null, ...node });
+    isRoot = false;
   }
 }
 

@@ -22,7 +22,8 @@ export async function playEpisode(
 ): Promise<void> {
   const start = await episode.begin(level);
   let ids = start.prompt;
-  for (let restart = true; ; restart = false) {
+  let restart = true;
+  for (;;) {
     let generating = true;
     const onIds = async (partial: readonly number[]) => {
       // `respond` reports process errors.
@@ -39,6 +40,7 @@ export async function playEpisode(
     const cut = !start.stop_ids.includes(last);
     onTurn({ response: text, think, answer, actions, formatValid, tokens: response.length, cut }, result);
     if (result.ended !== null) return;
-    ids = [last, ...result.context];
+    restart = result.begins_context;
+    ids = restart ? result.context : [last, ...result.context];
   }
 }

@@ -3,7 +3,7 @@ import type { Policy } from './policy.ts';
 import { type Sampling, sampleToken } from './sampler.ts';
 
 export interface GenerateRequest {
-  /** Ids since the previous response, whose last id is included: the policy has not read it yet. */
+  /** Ids since the previous response, whose last id is included: the policy has not read it yet. With `restart`, all ids. */
   ids: number[];
   /** Clear the KV cache first. */
   restart: boolean;

@@ -53,6 +53,7 @@ export interface RunConfig {
     min_p: number;
     max_response_tokens: number;
     context: number;
+    context_turns: number;
     think: boolean;
   };
   levels: {

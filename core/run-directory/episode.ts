@@ -58,7 +58,13 @@ export const episode = episodeSummary.extend({
   arms: z.array(z.string()).nullish(),
   initial: z.string(),
   prompt_text: z.string(),
-  steps: z.array(episodeTurn.extend({ tokens })),
+  steps: z.array(
+    episodeTurn.extend({
+      tokens,
+      /** Whether the turn's context replaced all earlier tokens. False in later turns of older files. */
+      begins_context: z.boolean().default(false),
+    }),
+  ),
 });
 
 export type Episode = z.infer<typeof episode>;

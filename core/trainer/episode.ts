@@ -12,8 +12,10 @@ const turnAnswer = z.object({
   turn: episodeTurn,
   /** Reason for the end of the episode; null if it continues. */
   ended: z.string().nullable(),
-  /** Ids to append before the next response. */
+  /** Ids to read before the next response. */
   context: ids,
+  /** Whether they replace everything that was read before. */
+  begins_context: z.boolean(),
 });
 const textAnswer = z.object({ text: z.string() });
 

@@ -324,6 +324,12 @@ TEST_CASE("play renders prompts, parses responses and applies the limits of a ru
   CHECK(answers[3].at("ended") == "max_turns");
   CHECK(answers[3].at("context").empty());
   CHECK(answers[4] == answers[0]);
+  CHECK(answers[2].at("begins_context") == false);
+  config["rollout"]["context_turns"] = 1;
+  write_text(run.path() / "run.json", config.dump());
+  const auto alone = play({json{{"level", 1}}, json{{"response", response("no answer")}}});
+  CHECK(alone[1].at("begins_context") == true);
+  CHECK(alone[1].at("context") == alone[0].at("prompt"));  // the prompts show the state alone, which is the same
 
   auto overlong = right;
   overlong.push_back(0);

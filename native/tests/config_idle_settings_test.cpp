@@ -208,6 +208,10 @@ TEST_CASE("noise needs a stochastic environment, and the next prompt needs a nex
   second["label"] = "second";
   CHECK_FALSE(idle_after({{"/environments/1", second}}).contains("environments[0].share"));
   CHECK(idle_after({{"/environments/0/max_turns", 1}}).contains("environments[0].prompt.next"));
+  CHECK(idle_after({{"/rollout/context_turns", 1}}).contains("environments[0].prompt.next"));
+  CHECK_FALSE(idle_after({{"/rollout/context_turns", 2}}).contains("environments[0].prompt.next"));
+  CHECK(idle_after({{"/rollout/context_turns", 5}}).contains("rollout.context_turns"));
+  CHECK_FALSE(idle_after({{"/rollout/context_turns", 4}}).contains("rollout.context_turns"));
   CHECK_FALSE(idle_in(starpo_s_example()).contains("environments[0].prompt.next"));
 }
 

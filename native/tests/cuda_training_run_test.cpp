@@ -96,17 +96,18 @@ TEST_CASE_FIXTURE(DeviceRun,
   }
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "a GPU run with either critic, a KL term and replay resumes bit-identically") {
+TEST_CASE_FIXTURE(DeviceRun, "a GPU run with either critic, a KL term, replay and contexts resumes bit-identically") {
   config["replay"] = {{"iterations", 1}, {"share", 0.5}};
   config["advantage"].update({{"estimator", "gae"}, {"lambda", 0.95}, {"whiten", true}});
-  for (const auto& [critic, placement, precision] :
-       {std::tuple<std::string, std::string, std::string>{"full", "loss", "fp32"},
-        {"full", "reward", "bf16"},
-        {"head", "loss", "bf16"}}) {
+  for (const auto& [critic, placement, precision, context_turns] :
+       {std::tuple<std::string, std::string, std::string, int>{"full", "loss", "fp32", 0},
+        {"full", "reward", "bf16", 1},
+        {"head", "loss", "bf16", 0}}) {
     CAPTURE(critic);
     CAPTURE(placement);
     config["precision"] = precision;
     config["critic"]["model"] = critic;
+    config["rollout"]["context_turns"] = context_turns;
     config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"placement", placement}});
     remove_checkpoints();
     CHECK(train() == 0);
@@ -410,7 +411,7 @@ TEST_CASE_FIXTURE(DeviceRun, "non-finite numbers have the same codes on CPU and 
       const std::vector<Episode> episodes = roll_out();
       std::vector<Sequence> sequences;
       for (const Episode& episode : episodes) {
-        sequences.push_back(make_sequence(episode));
+        sequences.push_back(make_sequences(episode).front());
         sequences.back().advantages.assign(sequences.back().targets.size(), advantage);
       }
       update_policy(config, replica, 1, sequences, [](int, int) {});

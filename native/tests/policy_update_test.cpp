@@ -33,7 +33,7 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder,
   std::vector<Sequence> sequences;
   for (const Episode& episode : episodes) {
     const double sign = sequences.size() % 2 == 0 ? 1 : -1, advantage = sign * scale(sequences.size());
-    Sequence& sequence = sequences.emplace_back(make_sequence(episode));
+    Sequence& sequence = sequences.emplace_back(make_sequences(episode).front());
     sequence.advantages.assign(sequence.targets.size(), advantage);
     sequence.values.assign(sequence.targets.size(), 0.0f);
     sequence.value_targets.assign(sequence.targets.size(), advantage);
@@ -212,7 +212,8 @@ TEST_CASE("every mini-batch has a share of each environment, and groups of an en
       for (int i = 0; i < 2; ++i)
         episodes.emplace_back().spec = {environments[g], static_cast<int>(g), i, 0, std::nullopt};
     std::vector<Sequence> sequences;
-    for (const Episode& episode : episodes) sequences.push_back(make_sequence(episode));
+    for (Episode& episode : episodes) episode.turns.resize(1);
+    for (const Episode& episode : episodes) sequences.push_back(make_sequences(episode).front());
     mix_environments(sequences);
     std::string text;
     for (std::size_t i = 0; i < sequences.size(); ++i) {

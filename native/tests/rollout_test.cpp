@@ -95,7 +95,7 @@ TEST_CASE("the update's log-probabilities equal the rollout's bit for bit") {
   auto state = tiny_state(config, folder.path());
   const auto pass = state->replica.policy->make_pass();
   std::vector<Sequence> sequences;
-  for (const Episode& episode : episodes) sequences.push_back(make_sequence(episode));
+  for (const Episode& episode : episodes) std::ranges::move(make_sequences(episode), std::back_inserter(sequences));
   for (const MicroBatch& micro : split_into_micro_batches(sequences, 400)) {
     const PackedBatch batch = pack(std::span(sequences).subspan(micro.first, micro.count));
     CHECK((batch.tokens.size() <= 400 || micro.count == 1));

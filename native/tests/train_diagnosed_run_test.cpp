@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(Rollout, "gradient norms are measured per third of the groups,
     episodes[i].score = advantage * static_cast<double>(i / 4 + 1);
   }
   for (const Episode& episode : episodes) {
-    Sequence& sequence = sequences.emplace_back(make_sequence(episode));
+    Sequence& sequence = sequences.emplace_back(make_sequences(episode).front());
     sequence.advantages.assign(sequence.targets.size(), episode.score);
   }
   const auto before = state_of(state->replica.policy->trained());

@@ -163,6 +163,12 @@ describe("RAGEN's configuration", () => {
     [['actor_rollout_ref.actor.loss_agg_mode=seq-mean-token-sum'], { policy_loss: { average: 'trajectory_sum' } }],
     [['micro_batch_size_per_gpu=4'], { policy_loss: { average: 'token' } }],
     [['ppo_mini_batch_size=24'], { policy_loss: { mini_batch: 32 } }],
+    [['agent_proxy.max_context_window=3'], { rollout: { context_turns: 3 } }],
+    [['agent_proxy.max_context_window=3', '+agent_proxy.context_window_mode=full'], { rollout: { context_turns: 0 } }],
+    [
+      ['agent_proxy.max_context_window=2', '+agent_proxy.context_window_mode=single_turn'],
+      { rollout: { context_turns: 2 } },
+    ],
     [['actor_rollout_ref.actor.optim.lr=1e-5'], { optimizer: { learning_rate: 1e-5 } }],
     [
       ['+actor_rollout_ref.actor.optim.lr_warmup_steps=5', 'actor_rollout_ref.rollout.rollout_filter_ratio=1'],
@@ -194,18 +200,11 @@ describe("RAGEN's configuration", () => {
     const { texts } = imported(
       sokoban,
       'lora.rank=16',
-      'agent_proxy.max_context_window=3',
       'enable_response_mask=False',
       'es_manager.val.group_size=4',
       '+trainer.my_option=1',
     );
-    for (const each of [
-      'lora.rank = 16',
-      'max_context_window = 3',
-      'enable_response_mask = false',
-      'val.group_size = 4',
-      'trainer.my_option',
-    ])
+    for (const each of ['lora.rank = 16', 'enable_response_mask = false', 'val.group_size = 4', 'trainer.my_option'])
       expect(texts('no_counterpart')).toContain(each);
   });
 
@@ -353,7 +352,7 @@ describe("verl-agent's overrides", () => {
     expect(config).toMatchObject({
       preset: 'qwen2.5-1.5b-sokoban-grpo',
       iterations: 150,
-      rollout: { groups: 32, group_size: 8, max_response_tokens: 512 },
+      rollout: { groups: 32, group_size: 8, max_response_tokens: 512, context_turns: 3 },
       levels: { train_seed: 7 },
       reward: { format_penalty: -0.2 },
       kl: { coefficient: 0.01, estimator: 'k3', placement: 'loss' },

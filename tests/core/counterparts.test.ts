@@ -57,6 +57,9 @@ const probes: Record<Trainer, Record<string, Probe>> = {
     'agent_proxy.max_actions_per_turn': { value: 2 },
     'agent_proxy.enable_think': { value: false },
     'agent_proxy.use_turn_scores': { value: true },
+    'agent_proxy.max_context_window': { value: 3 },
+    'agent_proxy.without_history': { value: true },
+    'agent_proxy.context_window_mode': { value: 'full', with: ['agent_proxy.max_context_window=3'] },
     'agent_proxy.reward_normalization.method': { value: 'asym_clip' },
     'agent_proxy.reward_normalization.grouping': {
       value: 'inductive',

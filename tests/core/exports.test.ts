@@ -16,6 +16,7 @@ import { methodsText } from '../../core/exports/methods.ts';
 import { originOf } from '../../core/exports/origin.ts';
 import { latexTable, markdownTable, studyTable } from '../../core/exports/tables.ts';
 import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
+import { tracedEpisode, traceOf } from '../../core/exports/traces.ts';
 import { exportRun } from '../../core/host/commands/export.ts';
 import type { Core } from '../../core/index.ts';
 import { findPreset } from '../../core/presets/presets.ts';
@@ -190,6 +191,23 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     ).toBe(true);
   });
 
+  test('in a trace, each context of an episode begins at a root', async () => {
+    const paths = { file: 'rollouts/000001-train.jsonl.zst', index: 'rollouts/000001-train.index.json' };
+    const { id } = (await readEpisodes(realRun, paths)).find(({ turns }) => turns > 2)!;
+    const played = tracedEpisode.parse(await readRawEpisode(realRun, paths, id));
+    expect(roots(played)).toEqual([0]);
+    played.steps[2]!.begins_context = true;
+    expect(roots(played)).toEqual([0, 2]);
+
+    /** The turns whose contexts are roots. Each turn is its context and its response. */
+    function roots(episode: typeof played): number[] {
+      const { nodes } = traceOf(episode, 'a model', null);
+      expect(nodes).toHaveLength(2 * episode.steps.length);
+      for (const [at, { parent }] of nodes.entries()) expect([null, at - 1]).toContain(parent);
+      return nodes.flatMap(({ parent }, at) => (parent === null ? [at / 2] : []));
+    }
+  });
+
   test('the panel of an evaluation is exported, and its hash is beside the results', async () => {
     const { names, read } = await make('panels');
     expect(names).toEqual([expect.stringMatching(/-sokoban-panel\.json$/)]);
@@ -271,7 +289,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       applySettings(config, {
         ...{ 'rollout.extra_rounds': 2, 'replay.iterations': 3, 'replay.share': 0.25, 'reward.length_cost': 0.5 },
         ...{ 'reward.length_buffer': 40, 'reward.normalization': 'mean_std', 'reward.normalize_terms': true },
-        ...{ 'advantage.whiten': true, 'advantage.whiten_over': 'episodes' },
+        ...{ 'advantage.whiten': true, 'advantage.whiten_over': 'episodes', 'rollout.context_turns': 1 },
       }),
       { name: 'a model', repository: null, license: null },
       { started: null, points: [], panels: [] },
@@ -282,6 +300,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       'a cost of 0.5 for a response of the maximum length, falling to 0 over the 40 tokens before it',
       'Each reward term was normalized to mean 0 and standard deviation 1 within each group, and the terms were added with their weights (GDPO, arXiv:2601.05242).',
       ', whitened over the episodes.',
+      'Each response was sampled from a context of the last 1 turn and trained',
     ])
       expect(methods).toContain(sentence);
   });

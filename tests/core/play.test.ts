@@ -56,7 +56,7 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
 
   test.each([
     ['starter-frozen-lake', { 'environments.0.config.is_slippery': true }],
-    ['starter-sokoban', {}],
+    ['starter-sokoban', { 'rollout.context_turns': 1 }],
     ['starter-bandit', {}],
   ])('the policy plays as in the trainer: %s', async (preset, set) => {
     const own = await playableRun(core, preset, { ...set, threads: 1 });
@@ -76,6 +76,7 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
     const episodes = await handlers['evaluations.episodes']({ runId: own, name: 'greedy' });
     const { id } = await client.call('play.open', { runId: own, checkpoint: 0 });
     let moves = 0;
+    let contexts = 0;
     for (const [index, { id: episodeId, seed, ended, success }] of episodes.entries()) {
       await client.call('play.level', { gameId: id, level: index + 1 });
       const { agent, seed: ownSeed } = await playedBy(id);
@@ -89,9 +90,11 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
       );
       expect(agent).toMatchObject({ ended, success });
       moves += agent.frames.length - 1;
+      contexts += replay.turns.filter(({ beginsContext }) => beginsContext).length;
     }
     expect(episodes).toHaveLength(levels);
     expect(moves).toBeGreaterThan(levels - 1);
+    expect(contexts > 0).toBe('rollout.context_turns' in set);
   });
 
   test('offers the checkpoints and environments of the run', async () => {

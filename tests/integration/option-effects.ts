@@ -102,6 +102,7 @@ export const effects: Record<string, Effect> = {
   'rollout.min_p': { output: 'error' },
   'rollout.max_response_tokens': { output: 'rollout/response_tokens', value: 8 },
   'rollout.context': { output: 'rollout/turns', value: 160 },
+  'rollout.context_turns': { output: 'contexts' },
   'rollout.think': { output: 'prompts' },
   'levels.train_seed': { output: 'levels' },
   'levels.validation_seed': { output: 'evaluated levels' },

@@ -69,7 +69,15 @@ test('a saved page contains everything as text and loads nothing', () => {
         ...{ state: evil, response: evil, think: evil, answer: evil, actions: [evil], formatValid: false },
         // A program chooses the names of its terms.
         terms: [{ title: evil, value: 1 }],
-        ...{ reward: 1, penalty: -0.1, omittedTokens: 0, tokens: 1, logprobMean: 0, entropyMean: 0 },
+        ...{
+          reward: 1,
+          penalty: -0.1,
+          omittedTokens: 0,
+          beginsContext: true,
+          tokens: 1,
+          logprobMean: 0,
+          entropyMean: 0,
+        },
         claims: { checked: 1, false: [{ start: 0, end: evil.length, fact: evil }] },
       },
     ],
@@ -87,6 +95,9 @@ test('a saved page contains everything as text and loads nothing', () => {
   expect([...page.querySelectorAll('pre')].every(({ textContent }) => textContent.includes(evil))).toBe(true);
   expect(page.querySelector('meta[http-equiv]')!.getAttribute('content')).toMatch(/^default-src 'none'/);
   expect(page.title).toContain(evil);
+  expect([...page.querySelectorAll('h2')].map(({ textContent }) => textContent).join()).toMatch(
+    /,Turn 1, new context: reward/,
+  );
   expect(page.body.textContent).toMatch(/Iteration \d+, group \d+, episode \d+/);
   expect(html).not.toContain(replay.summary.id);
 });

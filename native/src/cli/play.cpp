@@ -87,7 +87,8 @@ class EpisodeServer {
     return {{"turn", turn_json(episode.turns[turn])},
             {"success", episode.success},
             {"ended", player_->finished() ? Json(name_of(episode.ended)) : Json(nullptr)},
-            {"context", context}};
+            {"context", context},
+            {"begins_context", !player_->finished() && player_->begins_context()}};
   }
 
   std::string response_text(const Json& ids) const {

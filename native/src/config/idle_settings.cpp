@@ -254,7 +254,14 @@ void add_environments(const RunConfig& config, IdleList& idle) {
     for (const auto& [key, reason] : instance->idle_keys()) idle.add({path + ".config." + key}, reason);
     if (environment.max_turns == 1)
       idle.add({path + ".prompt.next"}, path + ".max_turns is 1: an episode has no second turn");
+    if (config.rollout.context_turns == 1)
+      idle.add({path + ".prompt.next"}, "rollout.context_turns is 1: every context begins with prompt.first");
   }
+  const int turns = config.rollout.context_turns;
+  if (turns > 0 && std::ranges::all_of(config.environments, [&](const EnvironmentConfig& environment) {
+        return environment.max_turns <= turns;
+      }))
+    idle.add({"rollout.context_turns"}, "no environment has more max_turns: a context has the whole episode");
   if (config.environments.size() == 1) idle.add({"environments[0].share"}, "the only environment gets every group");
   if (std::ranges::none_of(config.environments, &EnvironmentConfig::validate))
     idle.add({"evaluation.every"}, "no environment has validate true");

@@ -36,7 +36,7 @@ struct ResponseRequest {
   int limit;  // maximum ids to generate in this call, at least 1
 };
 
-// Generates responses for many slots, with a KV cache that lasts for all turns of an episode. A slot's results depend
+// Generates responses for many slots, with a KV cache that lasts for all turns of a context. A slot's results depend
 // only on its own tokens and draws, not on other slots or batching. Exception: in `fast` mode, a GPU splits sums by the
 // number of rows, so other slots can change the last bits of a logit, and occasionally a draw.
 class Generator {
@@ -49,8 +49,8 @@ class Generator {
   // Clears all slots and shared prefixes. Call before a rollout, because the weights may have changed.
   virtual void reset() = 0;
 
-  // Starts an episode in a slot with its prompt. Slots of the same group (>= 0) with the same prompt share its
-  // computation.
+  // Starts a context in a slot with its prompt, in place of an earlier one. Slots of the same group (>= 0) with the
+  // same prompt share its computation. episode: second counter word of the draws.
   virtual void begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) = 0;
   // Appends the next turn's tokens after the last response.
   virtual void append(int slot, std::span<const std::int32_t> tokens) = 0;

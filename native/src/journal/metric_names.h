@@ -252,9 +252,10 @@ inline constexpr std::array kIterationMetrics{
     Description{kActorKlToReference, "nats",
                 "KL to the reference by `kl.estimator`, mean over trained tokens, before the update; absent where "
                 "`kl.coefficient` is 0"},
-    Description{kActorSkippedShare, "share",
-                "episodes without any advantage that the update skipped, since they have no gradient; 0 with a critic "
-                "or another term in the loss"},
+    Description{
+        kActorSkippedShare, "share",
+        "samples (episodes, or parts of them with `rollout.context_turns`) without any advantage that the update "
+        "skipped, since they have no gradient; 0 with a critic or another term in the loss"},
     Description{kActorLearningRate, "", "learning rate of the last optimizer step"},
     Description{kCorrectionTruncatedPositive, "share",
                 "tokens with an advantage above 0 whose importance weight was truncated; absent without corrections, "

@@ -46,7 +46,9 @@ struct Turn {
   double score = 0;                    // their sum
   int think_tokens = 0;                // tokens sampled before </think>
 
-  std::vector<std::int32_t> context_ids;   // appended before the first sampled token; not trained
+  // Read before the first sampled token; not trained. If begins_context, they replace all earlier tokens.
+  std::vector<std::int32_t> context_ids;
+  bool begins_context = false;             // always in the first turn; see RolloutConfig::context_turns
   std::vector<std::int32_t> ids;           // sampled tokens, including the turn end; all trained
   std::vector<float> logprobs, entropies;  // [ids], nats, from logits / temperature
 
@@ -86,7 +88,7 @@ struct Episode {
 
   int sampled_tokens() const;
   int executed_actions() const;
-  int total_tokens() const;
+  int total_tokens() const;  // read and sampled, in all contexts
 };
 
 // Splits episodes, ordered by group, into groups.

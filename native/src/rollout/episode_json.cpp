@@ -138,6 +138,7 @@ std::string episode_json(const Episode& episode, const EpisodeRecord& record, co
   for (const Turn& turn : episode.turns) {
     json step = turn_json(turn);
     step["context_ids"] = packed(turn.context_ids);
+    step["begins_context"] = turn.begins_context;
     step["tokens"] = tokens_json(turn, record, first);
     turns.push_back(std::move(step));
     first += turn.ids.size();

@@ -58,9 +58,9 @@ void EpisodePlayer::open() {
   episode_.action_names = environment_->actions();
   episode_.initial = environment_->board().value_or(environment_->observation());
 
-  const PromptConfig& prompt = rules_.environment.prompt;
-  begin_turn(rules_.chat.first_turn(
-      prompt.system, user_message(prompt.first, "environments." + rules_.environment.label + ".prompt.first")));
+  const std::string message = first_message();
+  if (rules_.rollout.context_turns > 0) messages_.push_back({message, ""});
+  begin_turn(rules_.chat.first_turn(rules_.environment.prompt.system, message), true);
   if (length_ + rules_.rollout.max_response_tokens > rules_.rollout.context)
     throw Error("context_too_small",
                 "the prompt of " + rules_.environment.label + " has " + std::to_string(length_) +
@@ -69,7 +69,11 @@ void EpisodePlayer::open() {
                 "raise rollout.context or lower rollout.max_response_tokens");
 }
 
-std::string EpisodePlayer::user_message(const std::string& text, const std::string& path) {
+std::string EpisodePlayer::first_message() { return user_message(rules_.environment.prompt.first, "first"); }
+
+std::string EpisodePlayer::next_message() { return user_message(rules_.environment.prompt.next, "next"); }
+
+std::string EpisodePlayer::user_message(const std::string& text, const char* key) {
   ShownState state = limit_state(rules_.tokenizer, environment_->observation(), rules_.environment.max_state_tokens);
   omitted_tokens_ = state.omitted_tokens;
   std::string names;
@@ -85,10 +89,36 @@ std::string EpisodePlayer::user_message(const std::string& text, const std::stri
       {"actions", names},
   };
   for (const auto& [name, value] : environment_->placeholders()) values[name] = value;
-  return fill_template(text, values, path);
+  return fill_template(text, values, "environments." + rules_.environment.label + ".prompt." + key);
 }
 
-void EpisodePlayer::begin_turn(std::vector<std::int32_t> context_ids) {
+bool EpisodePlayer::next_begins_context() const {
+  const int turns = rules_.rollout.context_turns;
+  return turns > 0 && static_cast<int>(episode_.turns.size()) >= turns;
+}
+
+// Returns the context of the next turn: what follows the last response, or the last turns and the current state.
+std::vector<std::int32_t> EpisodePlayer::next_context(bool begins_context) {
+  const auto follow = [this](const Turn& turn, const std::string& message) {
+    return rules_.chat.next_turn(message, turn.ids.back() != rules_.chat.turn_end());
+  };
+  const auto& turns = episode_.turns;
+  if (rules_.rollout.context_turns == 0) return follow(turns.back(), next_message());
+  messages_.push_back({first_message(), next_message()});
+  if (!begins_context) return follow(turns.back(), messages_.back().next);
+  messages_.pop_front();
+  auto context = rules_.chat.first_turn(rules_.environment.prompt.system, messages_.front().first);
+  for (std::size_t i = 1; i < messages_.size(); ++i) {
+    const Turn& before = turns[turns.size() - messages_.size() + i];
+    context.insert(context.end(), before.ids.begin(), before.ids.end());
+    const auto message = follow(before, messages_[i].next);
+    context.insert(context.end(), message.begin(), message.end());
+  }
+  return context;
+}
+
+void EpisodePlayer::begin_turn(std::vector<std::int32_t> context_ids, bool begins_context) {
+  if (begins_context) length_ = 0;
   length_ += static_cast<int>(context_ids.size());
   response_limit_ = rules_.rollout.max_response_tokens;
   if (rules_.response_limit)
@@ -100,6 +130,7 @@ void EpisodePlayer::begin_turn(std::vector<std::int32_t> context_ids) {
   turn.state_limited = rules_.environment.max_state_tokens > 0;
   turn.omitted_tokens = omitted_tokens_;
   turn.context_ids = std::move(context_ids);
+  turn.begins_context = begins_context;
   episode_.turns.push_back(std::move(turn));
 }
 
@@ -147,17 +178,16 @@ std::vector<std::int32_t> EpisodePlayer::act() {
   stage_ = Stage::responding;
 
   std::vector<std::int32_t> context;
+  const bool begins_context = next_begins_context();
   auto ended = end_reason();
   if (!ended) {
-    const auto message =
-        user_message(rules_.environment.prompt.next, "environments." + rules_.environment.label + ".prompt.next");
-    context = rules_.chat.next_turn(message, episode_.turns.back().ids.back() != rules_.chat.turn_end());
-    if (length_ + static_cast<int>(context.size()) + rules_.rollout.max_response_tokens > rules_.rollout.context)
-      ended = EndReason::context;
+    context = next_context(begins_context);
+    const int length = (begins_context ? 0 : length_) + static_cast<int>(context.size());
+    if (length + rules_.rollout.max_response_tokens > rules_.rollout.context) ended = EndReason::context;
   }
   score_turn(ended && environment_->success());
   if (!ended) {
-    begin_turn(context);
+    begin_turn(context, begins_context);
     return context;
   }
   episode_.ended = *ended;

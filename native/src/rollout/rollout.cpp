@@ -16,11 +16,15 @@ namespace {
 struct Slot {
   std::optional<EpisodePlayer> player;
   int episode = -1;
-  bool begun = false;  // the generator has its prompt
+  bool begun = false;  // the generator has a context of the episode
 };
 
 // Two environments of different programs can't be waited for together, so each waits at most this long.
 constexpr std::chrono::milliseconds kWait{10};
+
+// A context that begins in turn k draws with the number of its episode plus k times this, because positions start
+// again. Numbers differ while an iteration has fewer than 2^24 episodes, as each may be played twice.
+constexpr std::size_t kDrawsPerTurn = std::size_t{1} << 25;
 
 // Assigns episodes to free slots and decodes all slots together until every episode has finished.
 class SlotScheduler {
@@ -68,19 +72,22 @@ class SlotScheduler {
     unless_environment_fails(slot, [&] {
       state.player.emplace(request_.rules[spec.environment], request_.prototypes[spec.environment]->clone(), spec,
                            EpisodePlayer::Waiting::returns);
-      if (!state.player->waiting()) begin(slot);
+      if (!state.player->waiting()) read(slot, state.player->prompt());
     });
   }
 
-  void begin(int slot) {
+  // Passes ids that the player returned to the generator.
+  void read(int slot, std::span<const std::int32_t> ids) {
     Slot& state = slots_[slot];
+    if (ids.empty()) return;
+    if (!state.player->begins_context()) return generator_.append(slot, ids);
+    const std::size_t turn = state.player->episode().turns.size() - 1;
     // An episode that is played again draws other tokens.
     const std::size_t draw = 2 * static_cast<std::size_t>(request_.first_number) +
                              static_cast<std::size_t>(state.episode) +
-                             (failures_[state.episode].empty() ? 0 : episodes_.size());
-    generator_.begin(slot, state.player->prompt(),
-                     shares_prompt(state.episode) ? request_.episodes[state.episode].group : -1,
-                     static_cast<std::uint32_t>(draw));
+                             (failures_[state.episode].empty() ? 0 : episodes_.size()) + turn * kDrawsPerTurn;
+    const bool shared = turn == 0 && shares_prompt(state.episode);
+    generator_.begin(slot, ids, shared ? request_.episodes[state.episode].group : -1, static_cast<std::uint32_t>(draw));
     state.begun = true;
   }
 
@@ -101,9 +108,7 @@ class SlotScheduler {
 
   void advance(int slot) {
     Slot& state = slots_[slot];
-    const auto context = state.player->advance();
-    if (!state.begun && !state.player->waiting()) return begin(slot);
-    if (!context.empty()) generator_.append(slot, context);
+    read(slot, state.player->advance());
     finish_if_ended(slot);
   }
 
@@ -182,8 +187,7 @@ class SlotScheduler {
             "non_finite_logprob",
             choice.id < 0 ? "the policy's logits are not finite" : "a sampled token's log-probability is not finite",
             "lower optimizer.learning_rate and resume from an earlier checkpoint");
-      const auto context = state.player->accept(choice.id, choice.logprob, choice.entropy);
-      if (!context.empty()) generator_.append(slot, context);
+      read(slot, state.player->accept(choice.id, choice.logprob, choice.entropy));
     }
     finish_if_ended(slot);
   }

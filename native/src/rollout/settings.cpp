@@ -65,6 +65,7 @@ void describe(FieldVisitor& v, RolloutConfig& c) {
   v.number("min_p", c.min_p, 0, 1);
   v.integer("max_response_tokens", c.max_response_tokens, 1, 65536);
   v.integer("context", c.context, 16, 1048576);
+  v.integer("context_turns", c.context_turns, 0, 100);
   v.boolean("think", c.think);
 }
 

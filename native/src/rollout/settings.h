@@ -48,6 +48,7 @@ struct RolloutConfig {
   double min_p = 0;
   int max_response_tokens = 0;
   int context = 0;
+  int context_turns = 0;  // turns of a context, with the current one; 0: the whole episode
   bool think = false;
 };
 

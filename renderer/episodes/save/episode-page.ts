@@ -80,7 +80,8 @@ ${plays ? `<script>${playerScript}</script>` : ''}
 }
 
 function turnSection(turn: ReplayTurn, index: number, replay: Replay, pictures: readonly string[]): string {
-  const { state, omittedTokens, think, answer, response, formatValid, reward, penalty, terms, claims } = turn;
+  const { state, omittedTokens, beginsContext, think, answer, response, formatValid, reward, penalty, terms, claims } =
+    turn;
   const block = (name: string, text: string | null) =>
     text === null || text.trim() === '' ? '' : `<p class="label">${name}</p><pre>${escaped(text.trim())}</pre>`;
   const penaltyText = penalty === 0 ? '' : `, penalty ${signed(penalty)}`;
@@ -88,7 +89,7 @@ function turnSection(turn: ReplayTurn, index: number, replay: Replay, pictures: 
   const wrong = (claims?.false ?? []).map(({ start, end, fact }) => `“${(think ?? '').slice(start, end)}”: ${fact}`);
   const falseClaims = block('False claims', wrong.join('\n') || null);
   return `<section>
-<h2>Turn ${index + 1}: reward ${signed(reward)}${penaltyText}${termsText}</h2>
+<h2>Turn ${index + 1}${beginsContext ? ', new context' : ''}: reward ${signed(reward)}${penaltyText}${termsText}</h2>
 ${block(omittedTokens > 0 ? `State (the model did not read ${omittedTokens} tokens in the middle)` : 'State', state.replace(/^\n+/, ''))}${block('Reasoning', think)}${falseClaims}${block('Answer', answer)}${formatValid ? '' : block('Raw response (invalid format)', response)}
 ${boards(replay, pictures, (of, at) => of === index && at > 0)}
 </section>`;

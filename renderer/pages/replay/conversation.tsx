@@ -166,14 +166,17 @@ function Block({ name, kind, note, children }: BlockProps) {
   );
 }
 
-/** Explains a state: letters of its grid, and what the model didn't read of it. */
-function stateNote({ state, omittedTokens }: ReplayTurn, index: number, replay: Replay): string {
+/** Explains a state: letters of its grid, and what the model didn't read of it or before it. */
+function stateNote({ state, omittedTokens, beginsContext }: ReplayTurn, index: number, replay: Replay): string {
   const letters = index === 0 ? lettersIn(state, environmentOf(replay.type).letters) : '';
   const omitted =
     omittedTokens > 0
       ? `The model did not read ${omittedTokens} tokens in the middle, because of max_state_tokens.`
       : '';
-  return [letters, omitted].filter(Boolean).join(' ');
+  const context = beginsContext
+    ? 'This turn begins a new context (context_turns): the model no longer read the oldest turns.'
+    : '';
+  return [letters, omitted, context].filter(Boolean).join(' ');
 }
 
 /** Shows the actions of the answer. Actions that were not executed are struck through. */

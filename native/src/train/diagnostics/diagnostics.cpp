@@ -19,7 +19,7 @@ void add_drift(std::span<const float> logprobs, std::span<const float> start_log
     drift.add(kl_estimate(KlEstimator::k3, logprobs[t], start_logprobs[t]).value);
 }
 
-// Returns the k3 estimate of the policy's KL divergence from its start weights, per token, on a sample of episodes.
+// Returns the k3 estimate of the policy's KL divergence from its start weights, per token, on some of the sequences.
 Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequence> kept, int samples,
               float temperature, const std::function<void()>& progress) {
   std::vector<Sequence> sample;

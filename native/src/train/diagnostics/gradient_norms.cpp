@@ -13,31 +13,38 @@ namespace starpo {
 namespace {
 
 struct TrainedGroup {
-  std::span<const Sequence> sequences;
-  double reward_std;
+  std::vector<std::span<const Sequence>> episodes;  // samples of each
+  double reward_std = 0;
 };
 
 std::vector<TrainedGroup> groups_by_reward_std(std::span<const Sequence> sequences) {
+  const auto episodes = sequences_by_episode(sequences);
   std::vector<TrainedGroup> groups;
-  for (std::size_t start = 0, end; start < sequences.size(); start = end) {
+  for (std::size_t start = 0, end; start < episodes.size(); start = end) {
+    const auto episode = [&](std::size_t i) -> const Episode& { return *episodes[i].front().episode; };
+    TrainedGroup& group = groups.emplace_back();
     std::vector<double> scores;
-    for (end = start;
-         end < sequences.size() && sequences[end].episode->spec.group == sequences[start].episode->spec.group; ++end)
-      scores.push_back(sequences[end].episode->score);
-    groups.push_back({sequences.subspan(start, end - start), reward_std(scores)});
+    for (end = start; end < episodes.size() && episode(end).spec.group == episode(start).spec.group; ++end) {
+      group.episodes.push_back(episodes[end]);
+      scores.push_back(episode(end).score);
+    }
+    group.reward_std = reward_std(scores);
   }
   std::ranges::stable_sort(groups, {}, &TrainedGroup::reward_std);
   return groups;
 }
 
-// Takes sequences from the groups in turn, up to `count`.
+// Takes the sequences of `count` episodes, from the groups in turn.
 std::vector<Sequence> sample(std::span<const TrainedGroup> groups, std::size_t count) {
   std::vector<Sequence> chosen;
-  std::size_t largest = 0;
-  for (const TrainedGroup& group : groups) largest = std::max(largest, group.sequences.size());
+  std::size_t largest = 0, episodes = 0;
+  for (const TrainedGroup& group : groups) largest = std::max(largest, group.episodes.size());
   for (std::size_t i = 0; i < largest; ++i)
-    for (const TrainedGroup& group : groups)
-      if (i < group.sequences.size() && chosen.size() < count) chosen.push_back(group.sequences[i]);
+    for (const TrainedGroup& group : groups) {
+      if (i >= group.episodes.size() || episodes == count) continue;
+      chosen.insert(chosen.end(), group.episodes[i].begin(), group.episodes[i].end());
+      ++episodes;
+    }
   return chosen;
 }
 

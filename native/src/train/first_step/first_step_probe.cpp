@@ -16,7 +16,7 @@ double token_share(std::span<const Sequence> sequences) {
   double trained = 0, all = 0;
   for (const Sequence& sequence : sequences) {
     trained += static_cast<double>(sequence.targets.size());
-    all += sequence.episode->total_tokens();
+    all += sequence.tokens();
   }
   return trained / all;
 }

@@ -66,9 +66,13 @@ std::size_t add_replay_metrics(const RunConfig& config, std::span<const Sequence
   const auto first_replayed = std::ranges::find_if(sequences, [](const Sequence& each) { return each.staleness > 0; });
   const auto fresh = static_cast<std::size_t>(first_replayed - sequences.begin());
   if (!config.replay.is_active() || sequences.empty()) return fresh;
-  Average staleness;
-  for (const Sequence& sequence : sequences.subspan(fresh)) staleness.add(sequence.staleness);
-  at(metrics, metric::kReplayShare) = 1 - static_cast<double>(fresh) / static_cast<double>(sequences.size());
+  Average staleness, is_fresh;
+  for (const auto samples : sequences_by_episode(sequences)) {
+    const int age = samples.front().staleness;
+    is_fresh.add(age == 0);
+    if (age > 0) staleness.add(age);
+  }
+  at(metrics, metric::kReplayShare) = 1 - is_fresh.sum / static_cast<double>(is_fresh.count);
   set_average(metrics, metric::kReplayStaleness, staleness);
   return fresh;
 }
@@ -227,7 +231,7 @@ TrainingRun::Iteration TrainingRun::reinforce() {
   }
   trained.updates = std::move(result.updates);
   double tokens = 0;
-  for (const Sequence& sequence : kept) tokens += sequence.episode->total_tokens();
+  for (const Sequence& sequence : kept) tokens += sequence.tokens();
   at(metrics, metric::kTimeWrite) = writer_.wait_and_log();
   remove_old_rollouts(directory_, config.rollout_files, iteration_, journal_);
   const double seconds = update.seconds() - diagnostics_seconds;
@@ -410,8 +414,12 @@ void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Epis
                                           std::shared_ptr<const std::vector<Episode>> voids,
                                           std::span<const Sequence> kept) {
   std::map<int, TrainedValues> trained;  // by number of the episode
-  for (const Sequence& sequence : kept)
-    trained[sequence.episode->number] = {true, sequence.advantages, sequence.values};
+  for (const Sequence& sequence : kept) {
+    TrainedValues& own = trained[sequence.episode->number];
+    own.kept = true;
+    own.advantages.insert(own.advantages.end(), sequence.advantages.begin(), sequence.advantages.end());
+    own.values.insert(own.values.end(), sequence.values.begin(), sequence.values.end());
+  }
   writer_.start(iteration_, kTrainingSplit,
                 [this, iteration = iteration_, episodes = std::move(episodes), voids = std::move(voids),
                  trained = std::move(trained)](RolloutWriter& writer) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "algorithm/advantage.h"
@@ -45,20 +46,19 @@ void compute_values(Replica& replica, float temperature, std::vector<Sequence>& 
               });
 }
 
-// Returns the in-reward KL penalty of each token. Adds the mean estimate to the metrics.
-std::vector<std::vector<double>> kl_rewards(const KlConfig& config, const std::vector<Sequence>& sequences,
-                                            Metrics& metrics) {
-  std::vector<std::vector<double>> rewards;
-  std::vector<double> estimates;
-  for (const Sequence& sequence : sequences) {
-    std::vector<double>& own = rewards.emplace_back(sequence.targets.size(), 0.0);
-    for (std::size_t t = 0; t < sequence.reference_logprobs.size(); ++t) {
+// Returns the in-reward KL penalty of each token of an episode. Adds its KL estimates to `estimates`.
+std::vector<double> kl_rewards(const KlConfig& config, std::span<const Sequence> samples,
+                               std::vector<double>& estimates) {
+  std::vector<double> rewards;
+  for (const Sequence& sample : samples) {
+    const std::size_t first = rewards.size();
+    rewards.resize(first + sample.targets.size());
+    for (std::size_t t = 0; t < sample.reference_logprobs.size(); ++t) {
       estimates.push_back(
-          kl_estimate(config.estimator, sequence.rollout_logprobs[t], sequence.reference_logprobs[t]).value);
-      if (config.placement == KlPlacement::reward) own[t] = -config.coefficient * estimates.back();
+          kl_estimate(config.estimator, sample.rollout_logprobs[t], sample.reference_logprobs[t]).value);
+      if (config.placement == KlPlacement::reward) rewards[first + t] = -config.coefficient * estimates.back();
     }
   }
-  if (!estimates.empty()) at(metrics, metric::kActorKlToReference) = mean(estimates);
   return rewards;
 }
 
@@ -86,8 +86,8 @@ void add_logprobs_by_sign(const std::vector<Sequence>& sequences, Metrics& metri
   if (counts[false] > 0) at(metrics, metric::kAdvantageLogprobNegative) = sums[false] / counts[false];
 }
 
-// Adds the share of absolute advantages from groups with zero reward std. advantages: [sequences][tokens],
-// has_reward_std: [sequences].
+// Adds the share of absolute advantages from groups with zero reward std. advantages: [episodes][tokens],
+// has_reward_std: [episodes].
 void add_zero_std_share(const std::vector<std::vector<double>>& advantages, const std::vector<bool>& has_reward_std,
                         Metrics& metrics) {
   double from_zero_std = 0, all = 0;
@@ -115,23 +115,40 @@ void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics)
     at(metrics, metric::kCriticExplainedVariance) = *explained;
 }
 
-EpisodeRewards rewards_of(const Sequence& sequence, std::vector<double> kl_rewards, const RewardConfig& config) {
-  const Episode& episode = *sequence.episode;
+// samples: those of an episode.
+EpisodeRewards rewards_of(std::span<const Sequence> samples, std::vector<double> kl_rewards,
+                          const RewardConfig& config) {
+  const Episode& episode = *samples.front().episode;
   EpisodeRewards rewards{episode.spec.group, episode.spec.environment, {}, std::move(kl_rewards), {}, {}};
   for (const Turn& turn : episode.turns) {
     rewards.turns.push_back({static_cast<int>(turn.ids.size()), turn.score, turn.anchor.value_or(turn.state)});
     for (const RewardTerm& term : turn.terms)
       rewards.terms.push_back({term.name, term.value, weight_of_term(term.name, config)});
   }
-  rewards.values.assign(sequence.values.begin(), sequence.values.end());
+  for (const Sequence& sample : samples)
+    rewards.values.insert(rewards.values.end(), sample.values.begin(), sample.values.end());
   return rewards;
 }
 
-// Removes what does not pass the gate.
+// Distributes values of an episode's trained tokens over its samples.
+template <class Value>
+void distribute(const std::vector<Value>& values, std::span<Sequence> samples, std::vector<Value> Sequence::* member) {
+  if (values.empty()) return;
+  auto next = values.begin();
+  for (Sequence& sample : samples) {
+    const auto end = next + static_cast<std::ptrdiff_t>(sample.targets.size());
+    (sample.*member).assign(next, end);
+    next = end;
+  }
+}
+
+// Removes the episodes that do not pass the gate.
 void keep_gated(std::span<const EpisodeRewards> rewards, double gate, std::vector<TokenAdvantages>& advantages,
                 std::vector<Sequence>& sequences, std::vector<bool>& has_reward_std, Metrics& metrics) {
   if (gate == 0) return;
   const auto passes = passes_gate(rewards, advantages, gate);
+  const auto episodes = sequences_by_episode(std::span(sequences));
+  std::vector<Sequence> kept_sequences;
   std::set<int> dropped;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < passes.size(); ++i) {
@@ -139,16 +156,16 @@ void keep_gated(std::span<const EpisodeRewards> rewards, double gate, std::vecto
       dropped.insert(rewards[i].group);
       continue;
     }
+    std::ranges::move(episodes[i], std::back_inserter(kept_sequences));
     if (kept != i) {
       advantages[kept] = std::move(advantages[i]);
-      sequences[kept] = std::move(sequences[i]);
       has_reward_std[kept] = has_reward_std[i];
     }
     ++kept;
   }
   advantages.resize(kept);
-  sequences.resize(kept);
   has_reward_std.resize(kept);
+  sequences = std::move(kept_sequences);
   at(metrics, metric::kFilterGatedGroups) = static_cast<double>(dropped.size());
 }
 
@@ -169,9 +186,13 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
                                           const ReplayedGroups& replayed) {
   const AdvantageConfig& config = run_config.advantage;
   std::vector<Sequence> sequences;
-  std::vector<bool> has_reward_std;  // [sequences]
+  std::vector<bool> has_reward_std;  // [episodes]
   const auto add = [&](std::span<const Episode> group, int staleness) {
-    for (const Episode& episode : group) sequences.emplace_back(make_sequence(episode)).staleness = staleness;
+    for (const Episode& episode : group)
+      for (Sequence& sequence : make_sequences(episode)) {
+        sequence.staleness = staleness;
+        sequences.push_back(std::move(sequence));
+      }
     has_reward_std.insert(has_reward_std.end(), group.size(), reward_std(scores_of(group)) > 0);
   };
   const auto groups = groups_of(episodes);
@@ -189,25 +210,27 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
                   std::vector<float> entropies(logprobs.size());
                   replica.policy_pass->forward(batch, temperature, logprobs, entropies);
                 });
-  auto kl = kl_rewards(run_config.kl, sequences, metrics);
   if (replica.critic) compute_values(replica, temperature, sequences, progress);
 
   std::vector<EpisodeRewards> rewards;
-  for (std::size_t i = 0; i < sequences.size(); ++i)
-    rewards.push_back(rewards_of(sequences[i], std::move(kl[i]), run_config.reward));
+  std::vector<double> kl_estimates;
+  for (const auto samples : sequences_by_episode(std::span<const Sequence>(sequences)))
+    rewards.push_back(rewards_of(samples, kl_rewards(run_config.kl, samples, kl_estimates), run_config.reward));
+  if (!kl_estimates.empty()) at(metrics, metric::kActorKlToReference) = mean(kl_estimates);
   normalize_rewards(rewards, run_config.reward.normalization_config());
 
   auto estimated = token_advantages(rewards, config);
   keep_gated(rewards, config.gate, estimated, sequences, has_reward_std, metrics);
   if (sequences.empty()) return sequences;
+  const auto samples = sequences_by_episode(std::span(sequences));
   std::vector<std::vector<double>> advantages;
   std::vector<int> environments;
   std::vector<double> all;
   for (TokenAdvantages& own : estimated) {
-    Sequence& sequence = sequences[advantages.size()];
-    sequence.value_targets = std::move(own.value_targets);
-    sequence.value_mask = std::move(own.value_mask);
-    environments.push_back(sequence.episode->spec.environment);
+    const auto own_samples = samples[advantages.size()];
+    distribute(own.value_targets, own_samples, &Sequence::value_targets);
+    distribute(own.value_mask, own_samples, &Sequence::value_mask);
+    environments.push_back(own_samples.front().episode->spec.environment);
     all.insert(all.end(), own.advantages.begin(), own.advantages.end());
     advantages.push_back(std::move(own.advantages));
   }
@@ -216,7 +239,7 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
 
   if (config.whiten) whiten(advantages, environments, config.whiten_over);
   if (run_config.rollout.group_size > 1) add_zero_std_share(advantages, has_reward_std, metrics);
-  for (std::size_t i = 0; i < sequences.size(); ++i) sequences[i].advantages = std::move(advantages[i]);
+  for (std::size_t i = 0; i < samples.size(); ++i) distribute(advantages[i], samples[i], &Sequence::advantages);
   add_logprobs_by_sign(sequences, metrics);
   return sequences;
 }

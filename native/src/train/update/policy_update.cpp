@@ -85,18 +85,15 @@ class PolicyUpdate {
         loss_(loss_config(config)),
         replica_(replica),
         iteration_(iteration),
-        sequences_(sequences),
+        mini_batches_(split_into_mini_batches(sequences, config.policy_loss.mini_batch)),
         progress_(progress),
         critic_(config, replica.critic.get(), iteration),
-        trains_policy_(!replica.critic || iteration > critic_warmup_end(config)) {
-    const int mini_batch = config.policy_loss.mini_batch;
-    steps_in_total_ = config.policy_loss.epochs * ((static_cast<int>(sequences_.size()) + mini_batch - 1) / mini_batch);
-  }
+        trains_policy_(!replica.critic || iteration > critic_warmup_end(config)),
+        steps_in_total_(config.policy_loss.epochs * static_cast<int>(mini_batches_.size())) {}
 
   UpdateResult run() {
     for (int epoch = 0; epoch < config_.policy_loss.epochs; ++epoch)
-      for (std::size_t first = 0; first < sequences_.size(); first += config_.policy_loss.mini_batch)
-        step(first, std::min<std::size_t>(config_.policy_loss.mini_batch, sequences_.size() - first));
+      for (const auto mini_batch : mini_batches_) step(mini_batch);
     UpdateResult result;
     if (trains_policy_)
       result = {summary(), {{std::string(metric::kActorGradNorm), norms_}, {std::string(metric::kActorLoss), losses_}}};
@@ -105,10 +102,14 @@ class PolicyUpdate {
   }
 
  private:
-  void step(std::size_t first, std::size_t count) {
-    const std::span<const Sequence> mini_batch = arrange(sequences_.subspan(first, count));
+  void step(std::span<Sequence> sequences) {
+    const std::span<const Sequence> mini_batch = arrange(sequences);
     const auto weights = sequence_weights(mini_batch, config_.policy_loss, longest_trajectory());
     for (const Sequence& sequence : mini_batch) trained_tokens_ += static_cast<double>(sequence.targets.size());
+    const auto report_progress = [this] { progress_(steps_done_, steps_in_total_); };
+    if (trains_policy_)
+      log_ratios_ = trajectory_log_ratios(*replica_.policy_pass, mini_batch, loss_, replica_.micro_batch_tokens,
+                                          temperature(), report_progress);
 
     replica_.policy->trained().clear_gradients();
     critic_.begin(mini_batch);
@@ -119,7 +120,7 @@ class PolicyUpdate {
       if (!std::isfinite(sums.loss))
         throw Error("non_finite_loss", "the policy loss is not finite",
                     "lower optimizer.learning_rate and resume from the last checkpoint");
-      progress_(steps_done_, steps_in_total_);
+      report_progress();
     }
     ++steps_done_;
     critic_.step();
@@ -134,6 +135,7 @@ class PolicyUpdate {
   // loss acts on them. They count in the averages, but need no pass.
   std::span<const Sequence> arrange(std::span<Sequence> mini_batch) {
     active_ = mini_batch.size();
+    samples_ += static_cast<double>(active_);
     const PolicyLossConfig& policy = config_.policy_loss;
     if (replica_.critic || policy.entropy_coefficient != 0 || policy.log_ratio_penalty > 0 ||
         policy.likelihood_coefficient > 0 || loss_.kl.coefficient > 0)
@@ -152,13 +154,12 @@ class PolicyUpdate {
     const PackedBatch batch = pack(sequences);
     logprobs_.resize(batch.targets.size());
     entropies_.resize(logprobs_.size());
-    const auto temperature = static_cast<float>(config_.rollout.temperature);
     if (trains_policy_) {
-      policy_pass(*replica_.policy_pass, batch, sequences, weights.subspan(micro.first, micro.count), loss_,
-                  temperature, logprobs_, entropies_, sums);
+      policy_pass(*replica_.policy_pass, batch, sequences, weights.subspan(micro.first, micro.count), log_ratios_,
+                  loss_, temperature(), logprobs_, entropies_, sums);
       measure_ratios(sequences);
     } else if (replica_.critic->reads_policy()) {
-      replica_.policy_pass->forward(batch, temperature, logprobs_, entropies_);
+      replica_.policy_pass->forward(batch, temperature(), logprobs_, entropies_);
     }
     critic_.accumulate(sequences, batch, *replica_.policy_pass);
   }
@@ -173,6 +174,8 @@ class PolicyUpdate {
       }
     }
   }
+
+  float temperature() const { return static_cast<float>(config_.rollout.temperature); }
 
   int longest_trajectory() const {
     int turns = 0;
@@ -199,7 +202,7 @@ class PolicyUpdate {
     set(metric::kActorClipFractionHigh, totals_.clipped_high / trained_tokens_);
     set(metric::kActorRatioMax, passed > 0 ? reproducible_exp(largest_log_ratio_) : 1);
     set_mean(metric::kActorApproximateKl, totals_.log_ratio, passed);
-    set(metric::kActorSkippedShare, skipped_ / static_cast<double>(sequences_.size() * config_.policy_loss.epochs));
+    set(metric::kActorSkippedShare, skipped_ / samples_);
     set(metric::kActorLearningRate, learning_rate_);
     if (config_.correction.is_active()) add_corrections(metrics);
     const double gap_tokens = static_cast<double>(gap_.tokens);
@@ -241,15 +244,16 @@ class PolicyUpdate {
   LossConfig loss_;
   Replica& replica_;
   int iteration_;
-  std::span<Sequence> sequences_;
+  std::vector<std::span<Sequence>> mini_batches_;
   const std::function<void(int, int)>& progress_;
   CriticUpdate critic_;
   bool trains_policy_;  // false while the critic warms up
   std::vector<float> logprobs_, entropies_;
   std::vector<double> norms_, losses_;
   PolicyLossSums totals_;
-  std::size_t active_ = 0;                   // sequences of the mini-batch that have a gradient
-  double trained_tokens_ = 0, skipped_ = 0;  // of all steps
+  EpisodeLogRatios log_ratios_;                            // of the mini-batch
+  std::size_t active_ = 0;                                 // sequences of the mini-batch that have a gradient
+  double samples_ = 0, trained_tokens_ = 0, skipped_ = 0;  // of all steps
   LogprobGap gap_;
   double learning_rate_ = 0;
   double largest_log_ratio_ = -std::numeric_limits<double>::infinity();  // of all steps

@@ -26,6 +26,7 @@ Episode without_texts(const Episode& episode) {
     own.score = turn.score;
     own.think_tokens = turn.think_tokens;
     own.context_ids = turn.context_ids;
+    own.begins_context = turn.begins_context;
     own.ids = turn.ids;
     own.logprobs = turn.logprobs;
   }
@@ -55,6 +56,7 @@ json turn_json(const Turn& turn) {
           {"score", turn.score},
           {"think_tokens", turn.think_tokens},
           {"context", bytes_of(turn.context_ids)},
+          {"begins_context", turn.begins_context},
           {"ids", bytes_of(turn.ids)},
           {"logprobs", bytes_of(turn.logprobs)}};
 }
@@ -67,6 +69,7 @@ Turn turn_from(const json& stored) {
   turn.score = stored.at("score");
   turn.think_tokens = stored.at("think_tokens");
   turn.context_ids = values_of<std::int32_t>(stored.at("context"));
+  turn.begins_context = stored.value("begins_context", false);  // absent in older checkpoints
   turn.ids = values_of<std::int32_t>(stored.at("ids"));
   turn.logprobs = values_of<float>(stored.at("logprobs"));
   return turn;
@@ -76,8 +79,8 @@ Turn turn_from(const json& stored) {
 
 std::vector<ReplayGroup> replay_groups(int iteration, std::span<const Sequence> sequences) {
   std::vector<ReplayGroup> groups;
-  for (const Sequence& sequence : sequences) {
-    const Episode& episode = *sequence.episode;
+  for (const auto samples : sequences_by_episode(sequences)) {
+    const Episode& episode = *samples.front().episode;
     if (groups.empty() || groups.back().episodes.back().spec.group != episode.spec.group)
       groups.push_back({iteration, {}});
     groups.back().episodes.push_back(without_texts(episode));

@@ -19,7 +19,7 @@ struct ReplayGroup {
   std::vector<Episode> episodes;
 };
 
-// Returns copies of the groups of sequences, in order.
+// Returns copies of the groups of sequences, in order. Sequences of an episode are adjacent.
 std::vector<ReplayGroup> replay_groups(int iteration, std::span<const Sequence>);
 
 // The groups that iterations can replay: those of the last replay.iterations iterations.

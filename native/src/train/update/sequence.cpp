@@ -6,12 +6,12 @@
 #include <utility>
 
 namespace starpo {
+namespace {
 
-Sequence make_sequence(const Episode& episode) {
-  Sequence sequence;
-  sequence.episode = &episode;
+Sequence make_sequence(const Episode& episode, std::span<const Turn> turns) {
+  Sequence sequence{&episode, turns};
   std::int32_t position = 0;
-  for (const Turn& turn : episode.turns) {
+  for (const Turn& turn : turns) {
     position += static_cast<std::int32_t>(turn.context_ids.size());
     sequence.turn_lengths.push_back(static_cast<int>(turn.ids.size()));
     for (const float logprob : turn.logprobs) {
@@ -22,9 +22,41 @@ Sequence make_sequence(const Episode& episode) {
   return sequence;
 }
 
-std::vector<bool> reasoning_tokens(const Episode& episode) {
+}  // namespace
+
+int Sequence::tokens() const {
+  std::size_t sum = 0;
+  for (const Turn& turn : turns) sum += turn.context_ids.size() + turn.ids.size();
+  return static_cast<int>(sum);
+}
+
+int Sequence::first_turn() const { return static_cast<int>(turns.data() - episode->turns.data()); }
+
+std::vector<Sequence> make_sequences(const Episode& episode) {
+  const std::span<const Turn> turns = episode.turns;
+  std::vector<Sequence> sequences;
+  for (std::size_t first = 0, end; first < turns.size(); first = end) {
+    for (end = first + 1; end < turns.size() && !turns[end].begins_context;) ++end;
+    sequences.push_back(make_sequence(episode, turns.subspan(first, end - first)));
+  }
+  return sequences;
+}
+
+std::vector<std::span<Sequence>> split_into_mini_batches(std::span<Sequence> sequences, int episodes) {
+  std::vector<std::span<Sequence>> batches;
+  int count = 0;
+  for (const auto own : sequences_by_episode(sequences)) {
+    if (count++ % episodes == 0)
+      batches.push_back(own);
+    else
+      batches.back() = {batches.back().data(), batches.back().size() + own.size()};
+  }
+  return batches;
+}
+
+std::vector<bool> reasoning_tokens(const Sequence& sequence) {
   std::vector<bool> reasoning;
-  for (const Turn& turn : episode.turns)
+  for (const Turn& turn : sequence.turns)
     for (int i = 0; i < static_cast<int>(turn.ids.size()); ++i) reasoning.push_back(i < turn.think_tokens);
   return reasoning;
 }
@@ -59,7 +91,7 @@ std::vector<MicroBatch> split_into_micro_batches(std::span<const Sequence> seque
   std::vector<MicroBatch> batches;
   int batch_tokens = 0;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    const int own = sequences[i].episode->total_tokens();
+    const int own = sequences[i].tokens();
     if (batches.empty() || batch_tokens + own > tokens) {
       batches.push_back({static_cast<int>(i), 0});
       batch_tokens = 0;
@@ -74,7 +106,7 @@ PackedBatch pack(std::span<const Sequence> sequences) {
   PackedBatch batch{{}, {0}, {}};
   for (const Sequence& sequence : sequences) {
     const auto start = static_cast<std::int32_t>(batch.tokens.size());
-    for (const Turn& turn : sequence.episode->turns) {
+    for (const Turn& turn : sequence.turns) {
       batch.tokens.insert(batch.tokens.end(), turn.context_ids.begin(), turn.context_ids.end());
       batch.tokens.insert(batch.tokens.end(), turn.ids.begin(), turn.ids.end());
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "algorithm/statistics.h"
 #include "base/error.h"
@@ -60,7 +61,8 @@ double cross_entropy(Replica& replica, const std::vector<Episode>& demonstration
   std::vector<Sequence> sequences;
   double targets = 0;
   for (const Episode& episode : demonstrations)
-    targets += static_cast<double>(sequences.emplace_back(make_sequence(episode)).targets.size());
+    std::ranges::move(make_sequences(episode), std::back_inserter(sequences));
+  for (const Sequence& sequence : sequences) targets += static_cast<double>(sequence.targets.size());
   PolicyLossSums sums;
   for (const MicroBatch& micro : split_into_micro_batches(sequences, replica.micro_batch_tokens)) {
     const PackedBatch batch = pack(std::span(sequences).subspan(micro.first, micro.count));
