@@ -1,7 +1,7 @@
 /**
  * Measures core while it follows running jobs on a shared folder: a separate process appends to their journals once per second, as trainers on other
  * machines do, while a client is subscribed to everything that the pages show. Reports processor time of core and the longest block of its event loop.
- * Usage: npm run benchmark:following -- [--runs 200] [--seconds 60] [--out FILE]. Run `npm run build` first.
+ * Usage: npm run benchmark:following -- [--runs 200] [--seconds 60] [--out FILE].
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,8 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { Client } from '../../core/contract/client.ts';
 import { commandArguments, machine, writeResult } from '../machine.ts';
-import { clientOf, load, printedAddress } from './served.ts';
+import { clientOf, end, load, printedAddress } from './served.ts';
 
 const { values } = parseArgs({
   options: {
@@ -25,11 +26,6 @@ const root = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
 const started: ChildProcess[] = [];
 
-interface Report {
-  longestBlock: number;
-  longestWork: number;
-}
-
 /** Returns the processor time of a process with its ended children, in ms. */
 function processorTime({ pid }: ChildProcess): number {
   const ticksPerSecond = 100;
@@ -37,26 +33,38 @@ function processorTime({ pid }: ChildProcess): number {
   return ([11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) * 1000) / ticksPerSecond;
 }
 
-async function report(core: ChildProcess): Promise<Report> {
-  core.send('report');
-  const [message] = await once(core, 'message');
-  return message as Report;
+const round = (value: number) => Math.round(value * 10) / 10;
+
+/** Starts core. `watched`: whether it also measures the blocks of its event loop, which takes two percent of a core. */
+async function open(watched: boolean) {
+  const watch = watched ? ['--import', join(import.meta.dirname, 'watch-loop.ts')] : [];
+  const serve = [join(root, 'core/host/cli.ts'), 'serve', '--port', '0', '--home', home];
+  const core = spawn(process.execPath, [...watch, ...serve], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  started.push(core);
+  const client = await clientOf(home, await printedAddress(core));
+  const running = async () => (await client.call('runs.list', {})).filter(({ status }) => status === 'running').length;
+  return { core, client, running };
 }
 
-/** Measures for some seconds. */
-async function measure(core: ChildProcess) {
-  await report(core);
+/** Returns the share of a core that core uses for some seconds. */
+async function percentOfACore(core: ChildProcess): Promise<number> {
   const [begin, before] = [performance.now(), processorTime(core)];
   await pause(seconds * 1000);
-  const used = processorTime(core) - before;
-  const passed = performance.now() - begin;
-  const { longestBlock, longestWork } = await report(core);
-  const round = (value: number) => Math.round(value * 10) / 10;
-  return {
-    percent_of_a_core: round((100 * used) / passed),
-    longest_block_milliseconds: round(longestBlock),
-    longest_block_milliseconds_of_processor_time: round(longestWork),
-  };
+  return round((100 * (processorTime(core) - before)) / (performance.now() - begin));
+}
+
+async function report(core: ChildProcess): Promise<{ longestBlock: number; longestWork: number }> {
+  core.send('report');
+  const [message] = await once(core, 'message');
+  return message as { longestBlock: number; longestWork: number };
+}
+
+/** Subscribes to what the pages show of all runs. Returns a function that returns the number of notices. */
+async function subscribe(client: Client): Promise<() => number> {
+  let notices = 0;
+  for (const name of ['run', 'alerts', 'queue', 'devices'] as const) client.on(name, () => void notices++);
+  await client.call('runs.list', {});
+  return () => notices;
 }
 
 try {
@@ -65,24 +73,26 @@ try {
   });
   started.push(writer);
   await once(writer, 'message');
-  const watch = ['--import', join(import.meta.dirname, 'watch-loop.ts')];
-  const serve = [join(root, 'out/main/cli.cjs'), 'serve', '--port', '0', '--home', home];
-  const core = spawn(process.execPath, [...watch, ...serve], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
-  started.push(core);
-  const address = await printedAddress(core);
   const loadBefore = load();
-  const client = await clientOf(home, address);
-  const running = async () => (await client.call('runs.list', {})).filter(({ status }) => status === 'running').length;
-  const idle = await measure(core);
+  const measured = await open(false);
+  const idle = await percentOfACore(measured.core);
   writer.send('start');
-  while ((await running()) < count) await pause(500);
-  const alone = await measure(core);
-  let notices = 0;
-  for (const name of ['run', 'alerts', 'echoTrap', 'queue'] as const) client.on(name, () => void notices++);
-  await client.call('runs.list', {});
-  const watched = await measure(core);
-  if ((await client.call('runs.list', {})).some(({ status }) => status !== 'running'))
-    throw new Error('A run was lost.');
+  while ((await measured.running()) < count) await pause(500);
+  // The first events start monitors.
+  await pause(5000);
+  const alone = await percentOfACore(measured.core);
+  const notices = await subscribe(measured.client);
+  const withPage = await percentOfACore(measured.core);
+  const noticesPerSecond = Math.round(notices() / seconds);
+  await end(measured.core);
+
+  const watched = await open(true);
+  while ((await watched.running()) < count) await pause(500);
+  await subscribe(watched.client);
+  await report(watched.core);
+  await pause(seconds * 1000);
+  const { longestBlock, longestWork } = await report(watched.core);
+  if ((await watched.running()) < count) throw new Error('A run is no longer followed.');
   writeResult(
     {
       command: `npm run benchmark:following${commandArguments()}`,
@@ -90,9 +100,10 @@ try {
       load: { before: loadBefore, after: load() },
       runs: count,
       events_per_run: 'four phases per second, an iteration with 80 metrics and a rollout every 10 seconds',
-      without_growing_journals: idle,
-      without_an_open_page: alone,
-      with_an_open_page: { ...watched, notices_per_second: Math.round(notices / seconds) },
+      percent_of_a_core: { before_the_runs_start: idle, following: alone, following_with_an_open_page: withPage },
+      notices_per_second: noticesPerSecond,
+      longest_block_milliseconds: round(longestBlock),
+      longest_block_milliseconds_of_processor_time: round(longestWork),
     },
     values.out,
   );

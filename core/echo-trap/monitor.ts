@@ -136,6 +136,11 @@ export class Monitor {
     return this.own.flatMap(({ alert }) => alert ?? []);
   }
 
+  /** Number of iterations, including those inherited from parents. */
+  get length(): number {
+    return this.track.length;
+  }
+
   /** State per iteration. */
   get states(): { iteration: number; state: TrapState }[] {
     return this.own.map(({ iteration, state }) => ({ iteration, state }));

@@ -31,6 +31,9 @@ export function environmentAlerts(
   seq: number,
   upTo: number,
 ): EnvironmentAlert[] {
+  // Almost always empty, and faster than the query below.
+  const event = `SELECT 1 FROM ${eventsByType} WHERE run = ? AND type = 'environment_alert' AND seq > ? LIMIT 1`;
+  if (prepared(database, event).get(runId, seq) === undefined) return [];
   /** Whether a trainer resumed before `event`, after it was written and before `until`. */
   const isRepeated = (event: string, until: string) =>
     `EXISTS (SELECT 1 FROM events AS restart INDEXED BY events_by_type

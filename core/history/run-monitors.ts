@@ -15,8 +15,11 @@ import { type StoredEvent, storedMeaning } from './queries.ts';
 import { getRun, type RunRow } from './runs-table.ts';
 import { prepared, preparedValue } from './statements.ts';
 
-/** Maximum number of monitors in memory. The monitor of another run processes all metrics again. */
-const maxMonitors = 16;
+/**
+ * Maximum number of iterations of all monitors in memory, of about a kilobyte each. The monitor of another run processes all metrics again, so this
+ * suffices for two hundred running jobs.
+ */
+const maxIterations = 200_000;
 
 interface MonitorUpdate {
   /** Whether the monitor's view changed. */
@@ -62,15 +65,20 @@ export class RunMonitors {
     const { database } = this;
     const row = getRun(database, runId);
     const processed = processedSeq(database, runId);
-    if (!row || processed === row.last_seq || !isMonitored(row, this.home))
-      return { trapChanged: false, raised: false, problem: null };
+    const unchanged = { trapChanged: false, raised: false, problem: null };
+    if (!row || processed === row.last_seq) return unchanged;
+    if (processed >= 0 && !hasStoredEvents(database, runId, processed)) {
+      this.skip(runId, processed, row.last_seq);
+      return unchanged;
+    }
+    if (!this.monitored.has(runId) && !isMonitored(row, this.home)) return unchanged;
     const run = this.monitoredRun(runId, processed);
     const before = run.monitor.alerts;
     const change = processEvents(database, runId, run, row.last_seq);
     const ofEnvironments = environmentAlerts(database, runId, processed, row.last_seq);
     if (!change && processed >= 0) {
       const result = this.raise(runId, ofEnvironments);
-      prepared(database, 'UPDATE echo_trap SET seq = ? WHERE run = ?').run(row.last_seq, runId);
+      storeSeq(database, runId, row.last_seq);
       return { trapChanged: false, ...result };
     }
     const earlier = before.filter(({ iteration }) => iteration <= (change?.rewoundTo ?? 0)).map(({ id }) => id);
@@ -78,6 +86,13 @@ export class RunMonitors {
     const { raised, problem } = this.raise(runId, [...fresh, ...ofEnvironments]);
     storeView(database, runId, run.monitor.view(), row.last_seq);
     return { trapChanged: true, raised, problem };
+  }
+
+  /** Records that no event from `processed` to `seq` is stored: only the progress of a phase changed. */
+  private skip(runId: string, processed: number, seq: number): void {
+    storeSeq(this.database, runId, seq);
+    const run = this.monitored.get(runId);
+    if (run?.seq === processed) run.seq = seq;
   }
 
   /** Throws `disk_full`; the next call raises the alerts again. */
@@ -124,9 +139,10 @@ export class RunMonitors {
     if (run !== cached) processEvents(this.database, runId, run, seq);
     this.monitored.delete(runId);
     this.monitored.set(runId, run);
-    for (const oldest of this.monitored.keys()) {
-      if (this.monitored.size <= maxMonitors) break;
-      this.monitored.delete(oldest);
+    let iterations = 0;
+    for (const [each, { monitor }] of [...this.monitored].reverse()) {
+      iterations += monitor.length;
+      if (each !== runId && iterations > maxIterations) this.monitored.delete(each);
     }
     return run;
   }
@@ -160,6 +176,13 @@ const isMonitored = ({ id, task }: RunRow, home: string) => task !== 'warm_start
 
 const processedSeq = (database: HistoryDatabase, runId: string): number =>
   preparedValue<[string], number>(database, 'SELECT seq FROM echo_trap WHERE run = ?').get(runId) ?? -1;
+
+/** Returns whether there are events after `seq`. Those about the progress of a phase are not stored. */
+const hasStoredEvents = (database: HistoryDatabase, runId: string, seq: number): boolean =>
+  prepared(database, 'SELECT 1 FROM events WHERE run = ? AND seq > ? LIMIT 1').get(runId, seq) !== undefined;
+
+const storeSeq = (database: HistoryDatabase, runId: string, seq: number): void =>
+  void prepared(database, 'UPDATE echo_trap SET seq = ? WHERE run = ?').run(seq, runId);
 
 function storeView(database: HistoryDatabase, runId: string, view: EchoTrap | null, seq: number): void {
   prepared(database, 'INSERT OR REPLACE INTO echo_trap (run, seq, state, since) VALUES (?, ?, ?, ?)').run(

@@ -1,5 +1,5 @@
 import { WorkerThread, workerScript } from '../base/worker-thread.ts';
-import type { HistoryWriter, WriterData } from './writer.ts';
+import type { HistoryWriter, Ingested, WriterData } from './writer.ts';
 import type { HistoryWriterFunctions } from './writer-worker.ts';
 
 /**
@@ -19,7 +19,10 @@ export async function startWriterThread(data: WriterData): Promise<HistoryWriter
   }
   return {
     survey: () => thread.call('survey'),
-    ingest: (runId) => thread.call('ingest', runId),
+    ingest: batched(
+      (runId) => thread.call('ingest', runId),
+      (runIds) => thread.call('ingestTogether', runIds),
+    ),
     ingestAnnotations: (runId) => thread.call('ingestAnnotations', runId),
     trap: (runId) => thread.call('trap', runId),
     forkBaseline: (runId, iteration) => thread.call('forkBaseline', { runId, iteration }),
@@ -27,4 +30,27 @@ export async function startWriterThread(data: WriterData): Promise<HistoryWriter
     rebuild: (options = {}) => thread.call('rebuild', null, options),
     close: () => thread.close(),
   };
+}
+
+/** Returns a function that sends the runs of calls in quick succession together. If that fails, it sends each alone, so that a run's error is its own. */
+function batched(
+  one: (runId: string) => Promise<Ingested>,
+  several: (runIds: string[]) => Promise<Ingested[]>,
+): (runId: string) => Promise<Ingested> {
+  let waiting: { runId: string; settle: (result: Promise<Ingested>) => void }[] = [];
+  const send = async (calls: typeof waiting) => {
+    const runIds = calls.map(({ runId }) => runId);
+    const results = runIds.length > 1 ? await several(runIds).catch(() => null) : null;
+    for (const [index, { runId, settle }] of calls.entries())
+      settle(results ? Promise.resolve(results[index]!) : one(runId));
+  };
+  return (runId) =>
+    new Promise((settle) => {
+      if (waiting.push({ runId, settle }) > 1) return;
+      setImmediate(() => {
+        const calls = waiting;
+        waiting = [];
+        void send(calls);
+      });
+    });
 }

@@ -17,12 +17,14 @@ import { publishEvents } from './publish.ts';
 import type { QueueFile } from './queue-file.ts';
 import type { RunEvents } from './run-events.ts';
 import type { StudyFiles } from './study-files.ts';
-import { toSummary } from './summary.ts';
+import { readStoredPart, type StoredPart, toSummary } from './summary.ts';
 import { Throttle } from './throttle.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** Events published per batch, before yielding to other work. */
 const batchSize = 100;
+/** Minimum time in ms between two checks of the lock of a trainer on another machine. */
+const checkInterval = 10_000;
 
 export interface FollowParts {
   history: History;
@@ -50,8 +52,11 @@ interface Published {
 
 /** A running or paused trainer, and whether it was reported as stalled. */
 interface FollowedTrainer {
-  watch: FolderWatch;
+  /** Null if it runs on another machine, whose writes the system does not report. */
+  watch: FolderWatch | null;
   stalled: boolean;
+  /** Time of {@link performance.now} after which its lock may be checked again, if it runs on another machine. */
+  checkAfter: number;
 }
 
 /**
@@ -71,6 +76,8 @@ export class FollowedRun {
   private trainer: FollowedTrainer | null = null;
   /** Null if the run has changed since. */
   private cachedSummary: RunSummary | null = null;
+  /** Null if the run has changed since in more than the progress of a phase. */
+  private storedPart: StoredPart | null = null;
   private closed = false;
 
   constructor(parts: FollowParts, row: RunRow) {
@@ -92,17 +99,24 @@ export class FollowedRun {
   summary(): RunSummary | null {
     if (this.cachedSummary) return this.cachedSummary;
     const row = this.row();
-    if (!row) return null;
+    return row ? this.summaryOf(row) : null;
+  }
+
+  private summaryOf(row: RunRow): RunSummary {
     const { history, jobs, queueFile, studyFiles } = this.parts;
-    this.cachedSummary = toSummary(history.database, row, {
+    this.storedPart ??= readStoredPart(history.database, row, this.collapse);
+    this.cachedSummary = toSummary(row, this.storedPart, {
       alive: this.isAlive(row),
       queuePosition: queueFile.position(this.id),
       stalled: this.stallOf(row),
       job: jobs.get(this.id) ?? null,
       study: studyFiles.of(this.id),
-      collapse: this.collapse,
     });
     return this.cachedSummary;
+  }
+
+  get hasTrainer(): boolean {
+    return this.trainer !== null;
   }
 
   /** Returns whether the run has a living trainer. */
@@ -124,7 +138,7 @@ export class FollowedRun {
   /** Publishes the differences after a rebuild of the history. */
   async catchUp(): Promise<void> {
     this.collapse.reset();
-    this.cachedSummary = null;
+    this.forgetSummary();
     if (!this.closed && this.row()) await this.publish();
   }
 
@@ -138,13 +152,31 @@ export class FollowedRun {
 
   /** Checks whether the trainer has ended or stalls. Called every second. */
   async checkTrainer(): Promise<void> {
-    const row = this.trainer && this.row();
-    if (!row) return;
-    if (row.pid !== null && isLocal(row) && !processExists(row.pid)) {
-      await this.refresh();
-      await this.checkAlive();
+    const { trainer } = this;
+    if (!trainer) return;
+    const { watchdog } = this.parts;
+    if (trainer.watch === null) {
+      await this.checkJob(trainer);
+      // Queries for hundreds of jobs would take longer than everything else.
+      if (!trainer.stalled && !watchdog.isSilent(this.id)) return;
+    } else {
+      const row = this.row();
+      if (row && row.pid !== null && !processExists(row.pid)) {
+        await this.refresh();
+        await this.checkAlive();
+      }
     }
     this.checkStall();
+  }
+
+  /** Checks the lock of a trainer on another machine once Slurm reports that its job does not run, as after the failure of a node. */
+  private async checkJob(trainer: FollowedTrainer): Promise<void> {
+    const phase = this.parts.jobs.get(this.id)?.phase;
+    const now = performance.now();
+    if ((phase !== 'pending' && phase !== 'ended') || now < trainer.checkAfter) return;
+    trainer.checkAfter = now + checkInterval;
+    await this.refresh();
+    await this.checkAlive();
   }
 
   publishQueuePosition(position: number | null): void {
@@ -155,18 +187,23 @@ export class FollowedRun {
 
   /** Publishes a new summary. */
   changed({ immediate }: { immediate: boolean }): void {
-    this.cachedSummary = null;
+    this.forgetSummary();
     if (!this.closed) this.summaries.publish({ immediate });
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    this.trainer?.watch.close();
+    this.trainer?.watch?.close();
     this.alerts.close();
     await this.summaries.close();
     await this.ingestion.settled();
     // Reads the history, which must stay open until then.
     await this.traps.close();
+  }
+
+  private forgetSummary(): void {
+    this.cachedSummary = null;
+    this.storedPart = null;
   }
 
   private row(): RunRow | undefined {
@@ -179,9 +216,10 @@ export class FollowedRun {
       more = ingested.more;
       if (this.closed) return;
       this.cachedSummary = null;
-      await this.publish();
+      if (ingested.trapChanged) this.storedPart = null;
+      const hasEvents = await this.publish();
       if (ingested.annotated) this.publishAnnotations();
-      if (ingested.trapChanged && !this.closed) this.traps.publish({ immediate: false });
+      if (ingested.trapChanged && !this.closed) this.publishTrapSoon(hasEvents);
       this.logProblem(ingested.problem);
     }
   }
@@ -191,12 +229,12 @@ export class FollowedRun {
     this.published.ingestProblem = problem;
   }
 
-  /** Publishes the history's new events. */
-  private async publish(): Promise<void> {
+  /** Publishes the history's new events. Returns whether there were any besides the progress of a phase. */
+  private async publish(): Promise<boolean> {
     const { notices, watchdog } = this.parts;
     const { published } = this;
     const row = this.row();
-    if (!row) return;
+    if (!row) return false;
     if (row.last_seq < published.seq) {
       // The journal was replaced or edited, which invalidates all published state.
       published.seq = -1;
@@ -207,13 +245,18 @@ export class FollowedRun {
     const problem = journalProblem(row);
     if (problem && !published.hasJournalProblem) notices.emit('log', { runId: this.id, line: problem });
     published.hasJournalProblem = problem !== null;
-    if (row.last_seq === published.seq) return;
+    if (row.last_seq === published.seq) return false;
     watchdog.recordActivity(this.id);
-    const immediate = await this.publishBatches();
-    if (this.closed) return;
+    const hasEvents = await this.publishBatches();
+    if (this.closed) return hasEvents;
     // `phase` events are not stored.
     published.seq = Math.max(published.seq, row.last_seq);
-    this.changed({ immediate });
+    // The lock of a trainer on another machine may be invisible here.
+    if (!isLocal(row)) this.setAlive(isLive(row.status));
+    if (hasEvents) this.changed({ immediate: true });
+    // No service of this process needs the progress of a phase.
+    else if (notices.isAccepted('run', this.id)) this.summaries.publish({ immediate: false });
+    return hasEvents;
   }
 
   /** Returns whether there were events. */
@@ -242,14 +285,19 @@ export class FollowedRun {
   /** Does nothing while the history is ahead of the published events: their publication ends with a summary. */
   private publishSummary(): void {
     const row = this.row();
-    const summary = row && row.last_seq <= this.published.seq ? this.summary() : null;
-    if (!summary) return;
+    if (!row || row.last_seq > this.published.seq) return;
+    const summary = this.cachedSummary ?? this.summaryOf(row);
     this.parts.notices.emit('run', summary);
     this.parts.events.emit('summary', summary);
   }
 
+  /** `isSummarized`: whether a summary with the trap's state was just published. */
+  private publishTrapSoon(isSummarized: boolean): void {
+    if (!isSummarized) this.changed({ immediate: true });
+    if (this.parts.notices.isAccepted('echoTrap', this.id)) this.traps.publish({ immediate: false });
+  }
+
   private async publishTrap(): Promise<void> {
-    this.changed({ immediate: true });
     const { notices, trapOf } = this.parts;
     const echoTrap = await trapOf(this.id);
     if (!this.closed) notices.emit('echoTrap', { runId: this.id, echoTrap });
@@ -263,8 +311,9 @@ export class FollowedRun {
 
   private setAlive(alive: boolean): void {
     if (alive === (this.trainer !== null)) return;
-    this.trainer?.watch.close();
-    this.trainer = alive ? { watch: this.watchFolder(), stalled: false } : null;
+    this.trainer?.watch?.close();
+    const row = alive ? this.row() : undefined;
+    this.trainer = row ? { watch: isLocal(row) ? this.watchFolder() : null, stalled: false, checkAfter: 0 } : null;
     this.changed({ immediate: false });
   }
 

@@ -19,14 +19,26 @@ interface LiveState {
   stalled: Stall | null;
   job: RunJob | null;
   study: RunSummary['study'];
-  collapse: CollapseReader;
 }
+
+/** Reads the part of a summary that takes several queries. It changes only with stored events, annotations and the Echo Trap monitor. */
+export const readStoredPart = (database: HistoryDatabase, row: RunRow, collapse: CollapseReader) => ({
+  pace: recentPace(database, row.id, paceWindow),
+  machine: lastMachine(database, row.id),
+  latest: latestMetrics(database, row.id),
+  panels: evaluationPanels(database, row.id),
+  marks: readMarks(database, row),
+  trap: readTrapBrief(database, row.id),
+  collapse: collapse.read(),
+  lastAction: lastAction(database, row.id),
+});
+export type StoredPart = ReturnType<typeof readStoredPart>;
 
 /** Returns the summary of a run for clients. */
 export function toSummary(
-  database: HistoryDatabase,
   row: RunRow,
-  { alive, queuePosition, stalled, job, study, collapse }: LiveState,
+  { pace, ...stored }: StoredPart,
+  { alive, queuePosition, stalled, job, study }: LiveState,
 ): RunSummary {
   const ownStatus = statusOf(row, alive);
   const isQueued = queuePosition !== null && !['running', 'paused', 'completed'].includes(ownStatus);
@@ -41,7 +53,6 @@ export function toSummary(
     environments: JSON.parse(row.environments),
     algorithm: row.algorithm,
     device: row.device,
-    machine: lastMachine(database, row.id),
     status,
     // A fork continues the count of its parent's checkpoint.
     iteration: Math.max(row.iteration, parent?.iteration ?? 0),
@@ -51,19 +62,14 @@ export function toSummary(
     endedAt: ownStatus === 'interrupted' ? row.last_time : row.ended_at,
     trainingSeconds: row.training_ms / 1000,
     phase: active && row.phase ? JSON.parse(row.phase) : null,
-    etaSeconds: status === 'running' ? estimate(database, row) : null,
-    latest: latestMetrics(database, row.id),
-    panels: evaluationPanels(database, row.id),
+    etaSeconds: status === 'running' ? estimate(pace, row) : null,
     failure: failureOf(row),
     queuePosition: isQueued ? queuePosition : null,
     stalled,
     job,
     study,
-    marks: readMarks(database, row),
     parent,
-    trap: readTrapBrief(database, row.id),
-    collapse: collapse.read(),
-    lastAction: lastAction(database, row.id),
+    ...stored,
   };
 }
 
@@ -82,7 +88,6 @@ function statusOf(row: RunRow, alive: boolean): RunStatus {
   return open && !alive ? 'interrupted' : row.status;
 }
 
-function estimate(database: HistoryDatabase, row: RunRow): number | null {
-  const pace = recentPace(database, row.id, paceWindow);
+function estimate(pace: number | null, row: RunRow): number | null {
   return pace === null ? null : Math.max(0, ((row.iterations - row.iteration) * pace) / 1000);
 }

@@ -10,11 +10,15 @@ import { getRun, listRunIds, type RunRow } from '../history/runs-table.ts';
 import { withCurrentAdvice } from './current-advice.ts';
 import { FollowedRun, type FollowParts } from './followed-run.ts';
 import type { RunEvents } from './run-events.ts';
-import { toSummary } from './summary.ts';
+import { readStoredPart, toSummary } from './summary.ts';
 
 const pollInterval = 1000;
+/** Minimum time in ms between two polls per living trainer, so that following hundreds of jobs takes a few percent of a core. */
+const timePerTrainer = 10;
 /** Runs ingested concurrently at the start, which keeps the writer busy. */
 const concurrentRuns = 4;
+/** Runs ingested together by a scan. More would block this process while their events are published. */
+const batchSize = 50;
 
 type SupervisorParts = Omit<FollowParts, 'events' | 'trapOf'>;
 
@@ -33,6 +37,8 @@ export class Supervisor {
   /** Ids of the folders that the last scan could not index. */
   private unreadable = '';
   private poll: NodeJS.Timeout | null = null;
+  /** Time of {@link performance.now} before which the timer starts no scan. */
+  private pollAfter = 0;
   private closed = false;
 
   constructor(parts: SupervisorParts) {
@@ -76,7 +82,11 @@ export class Supervisor {
   }
 
   private pollNow(): void {
-    if (!this.scans.isRunning) void this.scans.request();
+    if (this.scans.isRunning || performance.now() < this.pollAfter) return;
+    const trainers = [...this.followed.values()].filter((run) => run.hasTrainer).length;
+    // Half an interval less, because the timer is not exact.
+    this.pollAfter = performance.now() + trainers * timePerTrainer - pollInterval / 2;
+    void this.scans.request();
   }
 
   async close(): Promise<void> {
@@ -101,7 +111,8 @@ export class Supervisor {
     const study = studyFiles.of(row.id);
     const collapse = new CollapseReader(history.database, row.id);
     const job = jobs.get(row.id) ?? null;
-    return toSummary(history.database, row, { alive: false, queuePosition, stalled: null, job, study, collapse });
+    const stored = readStoredPart(history.database, row, collapse);
+    return toSummary(row, stored, { alive: false, queuePosition, stalled: null, job, study });
   }
 
   /** Returns the Echo Trap monitor's state for a run, with current advice; null without data. */
@@ -199,8 +210,9 @@ export class Supervisor {
       const { removed, added, changed } = await this.parts.history.survey();
       if (this.closed) return;
       for (const runId of removed) this.forget(runId);
-      for (const runId of [...added, ...changed]) {
-        await this.add(runId);
+      const grown = [...added, ...changed];
+      for (let from = 0; from < grown.length; from += batchSize) {
+        await Promise.all(grown.slice(from, from + batchSize).map((runId) => this.add(runId)));
         if (this.closed) return;
       }
       this.publishUnreadable(added);

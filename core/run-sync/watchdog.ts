@@ -44,6 +44,12 @@ export class Watchdog {
     this.activeAt.delete(runId);
   }
 
+  /** Returns whether a run has been silent for so long that it may stall. */
+  isSilent(runId: string): boolean {
+    const activeAt = this.activeAt.get(runId);
+    return activeAt !== undefined && this.clock() - activeAt >= shortestStall;
+  }
+
   /** Returns the stall of a running trainer, or null. */
   stall(row: RunRow): Stall | null {
     const activeAt = this.activeAt.get(row.id);

@@ -70,7 +70,10 @@ export function serveChannel(core: Core, channel: ClosableChannel): ServedChanne
     serialize: (message) => JSON.stringify(message),
     onGeneralError: () => true,
   });
-  const stop = core.notices.on((name, payload) => session.deliver(name, payload));
+  const stop = core.notices.on(
+    (name, payload) => session.deliver(name, payload),
+    (name, runId) => session.accepts(name, runId),
+  );
   channel.onClose(() => {
     stop();
     session.close();

@@ -45,9 +45,13 @@ export class Session {
     for (const topic of remove) this.topics.delete(topicKey(topic));
   }
 
+  /** Returns whether the client subscribed to notices of this name about all runs or this one. */
+  accepts(name: NoticeName, runId: string | undefined): boolean {
+    return this.topics.has(name) || this.topics.has(topicKey({ name, runId }));
+  }
+
   deliver<N extends NoticeName>(name: N, payload: Notice<N>): void {
-    const runId = runOf(name, payload);
-    if (!this.topics.has(name) && !this.topics.has(topicKey({ name, runId }))) return;
+    if (!this.accepts(name, runOf(name, payload))) return;
     if (this.behind || this.sent - this.acknowledged > maxInFlight) {
       this.behind = true;
       return;
