@@ -39,7 +39,10 @@ try {
 
   const eventsOf = (id: string): Event[] => {
     const journal = join(world.home, 'runs', id, 'events.jsonl');
-    return (existsSync(journal) ? readFileSync(journal, 'utf8') : '').split('\n').slice(0, -1).map((line) => JSON.parse(line));
+    return (existsSync(journal) ? readFileSync(journal, 'utf8') : '')
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
   };
   const has = (id: string, type: string) => eventsOf(id).some((event) => event.type === type);
   const removed = ids[11]!;
@@ -63,7 +66,10 @@ try {
   const completed = spans.filter(({ end }) => end === 'stopped').map(({ id }) => id);
   deepStrictEqual(completed.sort(), trained.sort());
   const failures = spans.filter(({ end }) => end === 'failed');
-  deepStrictEqual(failures.map(({ device }) => device), [broken]);
+  deepStrictEqual(
+    failures.map(({ device }) => device),
+    [broken],
+  );
   deepStrictEqual(eventsOf(removed), []);
 
   const working = spans.filter(({ device }) => device !== broken);
@@ -82,7 +88,10 @@ try {
       seconds_per_run: seconds,
       runs: { trained: completed.length, removed: 1, started_again_after_the_failure_of_a_gpu: failures.length },
       share_of_time_in_which_working_gpus_are_busy: Number((busy / ((gpus - 1) * (last - first))).toFixed(3)),
-      milliseconds_between_two_runs: { longest: Math.max(...gaps), median: gaps.sort((a, b) => a - b)[gaps.length >> 1] },
+      milliseconds_between_two_runs: {
+        longest: Math.max(...gaps),
+        median: gaps.sort((a, b) => a - b)[gaps.length >> 1],
+      },
     },
     values.out,
   );

@@ -96,6 +96,8 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
   test('answers before the run history is closed', async () => {
     const folder = world.run('one', [journal.started(0)]);
     const core = await world.core();
+    // Without a subscriber, the view is not requested.
+    core.notices.on(() => {});
     const { history } = core;
     const requested = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<null>();

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -24,6 +24,17 @@ afterEach(async () => {
 });
 
 describe("the run history's writer thread", { timeout: 60_000 }, () => {
+  test('ingests runs together, and an error of one is its own', async () => {
+    const [good, bad] = [world.run('good', [journal.started(0)]), world.run('bad', [journal.started(0)])];
+    const core = await world.core();
+    rmSync(join(bad, 'events.jsonl'));
+    mkdirSync(join(bad, 'events.jsonl'));
+    appendFileSync(join(good, 'events.jsonl'), `${journal.iteration(1, 1)}\n`);
+    const results = await Promise.allSettled(['bad', 'good'].map((runId) => core.history.ingest(runId)));
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(eventsAfter(core.database, 'good', 0, { limit: 9 }).map(({ seq }) => seq)).toEqual([1]);
+  });
+
   test.each<[string, () => unknown]>([
     ['crashes', () => lastWorker.postMessage(null)],
     ['is terminated', () => lastWorker.terminate()],

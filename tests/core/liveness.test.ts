@@ -1,8 +1,14 @@
 import { spawnSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { writeJobFile } from '../../core/cluster/job-file.ts';
 import { Liveness } from '../../core/run-sync/liveness.ts';
 import type { Trainer } from '../../core/trainer/trainer.ts';
+import { FakeSlurm } from './fixtures/fake-slurm.ts';
+import * as journal from './fixtures/journal.ts';
+import { untilRun, World } from './fixtures/world.ts';
 
 test('checking sixty runs of other hosts starts at most two processes at once, and a dead pid starts none', async () => {
   let [active, most, requests] = [0, 0, 0];
@@ -26,4 +32,29 @@ test('checking sixty runs of other hosts starts at most two processes at once, a
   const dead = spawnSync(process.execPath, ['--version']).pid;
   expect(await liveness.isRunning(row(0, dead, hostname()))).toBe(false);
   expect(requests).toBe(60);
+});
+
+test('a run on another machine runs while its journal grows, until Slurm reports that its job does not', async () => {
+  const world = new World();
+  const folder = world.run('sent', [journal.started(0)]);
+  writeJobFile(folder, { target: 'slurm', job: '1', submitted: 1 });
+  const slurm = new FakeSlurm();
+  slurm.jobs.set('1', { state: 'RUNNING', reason: 'None', nice: 0, exitCode: '0:0' });
+  const core = await world.core(undefined, { backgroundWork: true, slurm: { run: slurm.run, interval: 0 } });
+  const untilIs = (expected: string) => untilRun(core, 'sent', ({ status }) => status === expected);
+  // Its lock is not visible on this machine.
+  await untilIs('interrupted');
+  const append = (line: string) => appendFileSync(join(folder, 'events.jsonl'), `${line}\n`);
+  append(journal.iteration(1, 1));
+  await untilIs('running');
+  await core.supervisor.scanNow();
+  expect(core.runs.get('sent').status).toBe('running');
+  slurm.set('1', { state: 'PENDING', reason: 'BeginTime' });
+  await untilIs('interrupted');
+  slurm.set('1', { state: 'RUNNING' });
+  append(journal.started(2));
+  await untilIs('running');
+  append(journal.stopped(3, 1));
+  await untilIs('completed');
+  await world.close();
 });
