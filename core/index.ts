@@ -231,8 +231,8 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
   const annotations = new Annotations(folder);
   const cluster = new Cluster(folder);
   const runs = new Runs({ ...folder, cluster });
-  const base = { ...folder, annotations, cluster, runs };
-  const jobPoller = new JobPoller(base);
+  const jobPoller = new JobPoller({ ...folder, cluster });
+  const base = { ...folder, annotations, cluster, jobPoller, runs };
   const evaluations = new Evaluations(base);
   const queue = new Queue(base);
   const storage = new Storage(base);
@@ -249,7 +249,7 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
   };
   return {
     ...base,
-    ...{ jobPoller, evaluations, queue, storage, trash, studies, sizes, exports, bundles },
+    ...{ evaluations, queue, storage, trash, studies, sizes, exports, bundles },
     episodes: new EpisodeReader(),
     models: new Models({ ...base, secrets }),
     games: new Games(base),

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
 import type { ClusterJob, JobAction } from '../contract/cluster.ts';
-import type { JobAttempt, JobLog } from '../contract/cluster-job.ts';
+import type { JobAttempt, JobLog, RunJob } from '../contract/cluster-job.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { type JobFile, jobFilePath, readJobFile, writeJobFile } from './job-file.ts';
@@ -61,10 +61,14 @@ export class Cluster {
     return this.scriptOf({ run: runId, folder: this.folder(runId) }, target);
   }
 
-  /** Sends a run and returns the job's id. Throws `job_active`, `job_never_runs`, or as {@link check} does. */
-  async submit(runId: string, target: string): Promise<string> {
+  /**
+   * Sends a run and returns the job's id. `read`: the script that the user has read. Throws `job_active`, `job_never_runs`, `script_changed`, or as
+   * {@link check} does.
+   */
+  async submit(runId: string, target: string, read?: string): Promise<string> {
     return this.whileSending([runId], () => {
       const script = this.script(runId, target);
+      refuseChanged(script, read);
       return this.send([runId], target, script, this.folder(runId), null);
     });
   }
@@ -75,12 +79,14 @@ export class Cluster {
   }
 
   /** Sends the runs of a sweep as an array of jobs and returns the array's id. Throws as {@link submit} does. */
-  async submitStudy(studyId: string, runIds: readonly string[], target: string): Promise<string> {
+  async submitStudy(studyId: string, runIds: readonly string[], target: string, read?: string): Promise<string> {
     return this.whileSending(runIds, () => {
       const job = this.arrayOf(studyId, runIds, target);
+      const script = this.scriptOf(job, target);
+      refuseChanged(script, read);
       ensureFolder(dirname(job.folder));
       ensureFolder(job.folder);
-      return this.send(runIds, target, this.scriptOf(job, target), job.folder, studyId);
+      return this.send(runIds, target, script, job.folder, studyId);
     });
   }
 
@@ -118,21 +124,24 @@ export class Cluster {
   private async refuseJob(runId: string): Promise<void> {
     const file = readJobFile(this.folder(runId));
     if (!file) return;
-    const { job, phase, text } = await this.stateOf(runId, file);
-    if (phase === 'ended') return;
-    throw new Failure(
-      'job_active',
-      `Run ${runId} has a job on ${file.target}${job && ` (${job})`}: ${text}.`,
-      `Cancel the job first: \`starpo cluster cancel ${runId}\`.`,
-    );
+    const job = await this.stateOf(runId, file);
+    if (job.phase !== 'ended') throw jobActive(runId, job);
   }
 
   /** Throws `run_not_sent`, or an error of {@link runSlurm}. */
   async act(runId: string, action: JobAction): Promise<void> {
-    const job = this.requireJob(runId);
-    if (action === 'cancel') await this.run('scancel', [job]);
+    if (action === 'cancel') return this.cancel([runId]);
     // uhold: the user may release it.
-    else await this.run('scontrol', [action === 'hold' ? 'uhold' : action, job]);
+    await this.run('scontrol', [action === 'hold' ? 'uhold' : action, this.requireJob(runId)]);
+    this.queue = null;
+  }
+
+  /** Cancels the jobs of runs. Throws as {@link act} does. */
+  async cancel(runIds: readonly string[]): Promise<void> {
+    await this.run(
+      'scancel',
+      runIds.map((runId) => this.requireJob(runId)),
+    );
     this.queue = null;
   }
 
@@ -319,6 +328,23 @@ export class Cluster {
 }
 
 const ofUser = () => `--user=${userInfo().username}`;
+
+/** Reports that a run can't be started, because it has a job that has not ended. */
+export const jobActive = (runId: string, { job, target, text }: RunJob): Failure =>
+  new Failure(
+    'job_active',
+    `Run ${runId} has a job on ${target}${job && ` (${job})`}: ${text}.`,
+    `Cancel the job first, on the page of the run or with \`starpo cluster cancel ${runId}\`.`,
+  );
+
+function refuseChanged(script: string, read: string | undefined): void {
+  if (read !== undefined && read !== script)
+    throw new Failure(
+      'script_changed',
+      'The batch script has changed since it was shown.',
+      'Read the new script, then submit again.',
+    );
+}
 
 const notSent = (runId: string) =>
   new Failure('run_not_sent', `Run ${runId} has no job on a cluster.`, 'List jobs with `starpo cluster jobs`.');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { SlurmTarget } from '../contract/cluster-targets.ts';
 import { runFiles } from '../run-directory/names.ts';
-import type { SlurmTarget } from './targets.ts';
 
 /** The runs that a script trains: one, or several as an array of jobs. `folder` gets the output of Slurm; it is that of a single run. */
 export type Job =

@@ -1,13 +1,38 @@
 import { z } from 'zod';
 import { jobAttempt, jobLog, runJob, targetName } from './cluster-job.ts';
-import { apiError, runId } from './runs.ts';
+import { slurmTarget } from './cluster-targets.ts';
+import { settings } from './configuration.ts';
+import { apiError, runId, runSource, studyId } from './runs.ts';
 
-/** A cluster to which runs are sent, without its settings. */
+/** A cluster to which runs are sent. */
 const clusterTarget = z.object({
   name: targetName,
   /** The main settings in words. */
   summary: z.string(),
+  settings: slurmTarget,
 });
+export type ClusterTarget = z.infer<typeof clusterTarget>;
+
+/** The price of jobs. */
+const jobPrice = z.object({
+  jobs: z.number().int(),
+  /** Maximum number of jobs that run at once. */
+  atOnce: z.number().int(),
+  /** Maximum hours of GPUs or CPUs per attempt of all jobs. */
+  hours: z.number(),
+  unit: z.enum(['GPU', 'CPU']),
+  /** Duration of all jobs at the speed of this machine, if they start at once; null if unknown. */
+  seconds: z.number().nullable(),
+});
+export type JobPrice = z.infer<typeof jobPrice>;
+
+/** What is sent to a cluster: runs as a job each, the runs of a sweep as an array, or a run that does not exist yet. */
+const plannedJobs = z.union([
+  z.object({ runIds: z.array(runId).min(1).max(2000) }),
+  z.object({ studyId }),
+  z.object({ newRun: z.object({ set: settings.optional() }).and(runSource) }),
+]);
+export type PlannedJobs = z.infer<typeof plannedJobs>;
 
 /** The newest job of a run on a cluster. */
 const clusterJob = runJob.extend({ run: runId });
@@ -30,8 +55,38 @@ export const clusterProcedures = {
   'cluster.check': { input: z.object({ target }), output: z.object({ answer: z.string() }) },
   /** Returns the script that `cluster.submit` would send. */
   'cluster.script': { input: z.object({ runId, target }), output: z.object({ script: z.string() }) },
-  /** Sends a run as a job, after checking that it can run. Removes it from the queue. Throws `job_active`, `job_never_runs`, `slurm_refused` or `slurm_unreachable`. */
-  'cluster.submit': { changes, input: z.object({ runId, target }), output: z.object({ job: z.string() }) },
+  /** Adds or replaces a target. `was`: its present name. Throws `target_exists` or `targets_invalid`. */
+  'cluster.saveTarget': {
+    changes,
+    input: z.object({ name: targetName, was: targetName.optional(), settings: slurmTarget }),
+    output: empty,
+  },
+  'cluster.removeTarget': { changes, input: z.object({ name: targetName }), output: empty },
+  /**
+   * Returns the script that would be saved and sent (of the first run), what the jobs cost, and whether and when they could start. Creates and sends
+   * nothing. Throws `target_unknown`, `targets_invalid`, or an error of the runs.
+   */
+  'cluster.plan': {
+    input: z.object({ target, jobs: plannedJobs }),
+    output: z.object({
+      /** The id for `runs.create` of a new run; else null. */
+      runId: runId.nullable(),
+      script: z.string(),
+      price: jobPrice,
+      /** When the jobs could start, in words; null if `problem` is why they can't. */
+      start: z.string().nullable(),
+      problem: apiError.nullable(),
+    }),
+  },
+  /**
+   * Sends a run as a job, after checking that it can run. Removes it from the queue. `script`: the script that the user has read. Throws `job_active`,
+   * `job_never_runs`, `script_changed`, `slurm_refused` or `slurm_unreachable`.
+   */
+  'cluster.submit': {
+    changes,
+    input: z.object({ runId, target, script: z.string().optional() }),
+    output: z.object({ job: z.string() }),
+  },
   /** Lists the newest job of each run that was sent, oldest first. */
   'cluster.jobs': { input: empty, output: z.array(clusterJob) },
   /** Returns the newest job of a run with all attempts, and the last lines of its logs if it failed. Throws `run_not_sent`. */
@@ -46,4 +101,9 @@ export const clusterProcedures = {
     input: z.object({ runId, nice: z.number().int().min(0).max(100_000) }),
     output: empty,
   },
+} as const;
+
+export const clusterNotices = {
+  /** targets.json was changed by the app. */
+  targets: empty,
 } as const;

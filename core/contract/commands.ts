@@ -23,6 +23,7 @@ export const commands = {
   'go.episodes': { title: 'Search episode text', menu: 'Go', keys: 'Mod+Shift+F' },
   'go.trash': { title: 'Deleted runs', menu: 'Go' },
   'run.start': { title: 'Start or resume', menu: 'Run', keys: 'Mod+Enter' },
+  'run.submit': { title: 'Submit to a cluster…', menu: 'Run' },
   'run.pause': { title: 'Pause', menu: 'Run', keys: 'P' },
   'run.checkpoint': { title: 'Save a checkpoint', menu: 'Run' },
   'run.stop': { title: 'Stop…', menu: 'Run', keys: 'Mod+.' },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { clusterProcedures } from './cluster.ts';
+import { clusterNotices, clusterProcedures } from './cluster.ts';
 import { targetName } from './cluster-job.ts';
 import { configurationProcedures, launch, presetCard, settings, trainMoreProcedures } from './configuration.ts';
 import { alertAction, echoTrap } from './echo-trap.ts';
@@ -138,10 +138,13 @@ export const procedures = {
   },
   ...configurationProcedures,
   ...trainMoreProcedures,
-  /** Creates a run, and starts or queues it. Throws `command_not_confirmed` before the run is created. */
+  /**
+   * Creates a run, and starts or queues it. `id`: its id, as reserved by `cluster.plan`. Throws `command_not_confirmed` before the run is created, or
+   * `run_exists`.
+   */
   'runs.create': {
     changes,
-    input: z.object({ set: settings.optional(), ...newRunMarks.shape, ...launch }).and(runSource),
+    input: z.object({ id: runId.optional(), set: settings.optional(), ...newRunMarks.shape, ...launch }).and(runSource),
     output: z.object({ runId }),
   },
   /** Starts a created run's trainer, or resumes a stopped, interrupted or failed one from its last checkpoint. */
@@ -275,15 +278,10 @@ export const procedures = {
   },
   /** Creates missing runs and queues every run that has not completed, including failed and stopped ones. */
   'studies.start': { changes, input: z.object({ studyId }), output: studySummary },
-  /** Returns the script that `studies.send` would send, and the number and maximum cost of its jobs in words. */
-  'studies.script': {
-    input: z.object({ studyId, target: targetName }),
-    output: z.object({ script: z.string(), price: z.string() }),
-  },
-  /** Creates missing runs and sends every run that has not completed to a cluster, as a job array. Throws as `cluster.submit` does. */
+  /** Creates missing runs and sends every run that has not completed to a cluster, as a job array. `script` and errors: as of `cluster.submit`. */
   'studies.send': {
     changes,
-    input: z.object({ studyId, target: targetName }),
+    input: z.object({ studyId, target: targetName, script: z.string().optional() }),
     output: z.object({ job: z.string(), count: z.number().int() }),
   },
   /** Removes the sweep's runs from the queue and requests active ones to stop. `studies.start` resumes them. */
@@ -432,6 +430,7 @@ export const notices = {
   alerts: z.object({ runId, alerts: z.array(alert) }),
   /** The monitor's view of a run changed (at most a few times per second). */
   echoTrap: z.object({ runId, echoTrap: echoTrap.nullable() }),
+  ...clusterNotices,
   ...exportNotices,
   ...machineNotices,
   ...modelNotices,

@@ -22,12 +22,12 @@ interface Launch {
  */
 export async function createAndLaunch(
   { runs, queue, trainer }: LaunchParts,
-  newRun: NewRun,
+  { id, ...newRun }: NewRun & { id?: string | undefined },
   launch: Launch,
 ): Promise<string> {
   const starts = Boolean(launch.start || launch.startable);
   if (starts && !launch.queue) trainer.require();
-  const runId = await runs.create(newRun, undefined, starts || Boolean(launch.queue));
+  const runId = await runs.create(newRun, id, starts || Boolean(launch.queue));
   if (launch.queue) queue.add(runId);
   else if (launch.start) await queue.startNow(runId);
   return runId;

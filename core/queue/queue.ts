@@ -1,5 +1,6 @@
 import { Coalescer } from '../base/coalescer.ts';
 import type { Notices } from '../base/notices.ts';
+import { jobActive } from '../cluster/cluster.ts';
 import type { ApiError } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
@@ -81,10 +82,12 @@ export class Queue {
     return Object.fromEntries(this.waits);
   }
 
-  /** Adds a run and returns its position. Throws `run_active`, or an error of {@link Runs.requireStartable}. */
+  /** Adds a run and returns its position. Throws `run_active`, `job_active`, or an error of {@link Runs.requireStartable}. */
   add(runId: string): number {
     if (isLive(this.parts.runs.get(runId).status))
       throw new Failure('run_active', `Run ${runId} is already running.`, 'Queue another run.');
+    const { job } = this.parts.runs.get(runId);
+    if (job && job.phase !== 'ended') throw jobActive(runId, job);
     this.parts.runs.requireStartable(runId);
     const position = this.change(({ runs }) => {
       const entry = runs.find((each) => each.run === runId);

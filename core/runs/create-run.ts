@@ -64,6 +64,10 @@ function marksOf({ name = '', tags = [], note = '' }: NewRunMarks): NewAnnotatio
   ];
 }
 
+/** Returns the validated configuration of a new run as it is before the models are found. Throws as {@link createRun} does. */
+export const plainConfig = (home: string, { set = {}, ...source }: NewRun): RunConfig =>
+  validateConfig(applySettings(originOf(home, source).config, set));
+
 /** Returns the validated configuration of a new run, with absolute folders and the digests of the model's weights and the environments' files. Throws as {@link createRun} does. */
 export async function prepareConfig(
   { home, resources, trainer }: CreateRunParts,

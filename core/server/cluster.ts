@@ -1,16 +1,23 @@
-import { priceInWords } from '../cluster/price.ts';
+import { priceOf } from '../cluster/price.ts';
 import { describeTarget } from '../cluster/targets.ts';
-import type { JobAction } from '../contract/cluster.ts';
+import type { JobAction, PlannedJobs } from '../contract/cluster.ts';
 import type { Output } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
 import type { Core } from '../index.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import { newRunId } from '../run-directory/names.ts';
+import { plainConfig } from '../runs/create-run.ts';
 
 /** Returns the targets, and why their file is invalid. */
 export function clusterTargets({ cluster }: Core): Output<'cluster.targets'> {
   try {
     const targets = Object.entries(cluster.targets.read());
-    return { targets: targets.map(([name, target]) => ({ name, summary: describeTarget(target) })), problem: null };
+    return {
+      targets: targets.map(([name, settings]) => ({ name, settings, summary: describeTarget(settings) })),
+      problem: null,
+    };
   } catch (error) {
     return { targets: [], problem: asFailure(error).toApiError() };
   }
@@ -21,29 +28,71 @@ export async function sendRun(
   { cluster, jobPoller, queue, runs }: Core,
   runId: string,
   target: string,
+  script?: string,
 ): Promise<Output<'cluster.submit'>> {
   // Otherwise the queue might start it at the same time.
   return queue.whileHeld(async () => {
     if (isLive(runs.get(runId).status) || runs.isLoading(runId))
       throw new Failure('run_active', `Run ${runId} is already running.`, 'Send another run.');
     runs.requireStartable(runId);
-    const job = await cluster.submit(runId, target);
+    const job = await cluster.submit(runId, target, script);
     jobPoller.changed([runId]);
     if (queue.list().includes(runId)) queue.remove(runId);
     return { job };
   });
 }
 
-/** Returns the script and the price of sending a sweep. */
-export async function studyScript(
-  { cluster, studies, times }: Core,
-  studyId: string,
+/** Returns the script, the price and the possible start of jobs. */
+export async function planJobs(core: Core, target: string, jobs: PlannedJobs): Promise<Output<'cluster.plan'>> {
+  const { cluster } = core;
+  const settings = cluster.targets.get(target);
+  const { runId = null, script, count, seconds } = await describeJobs(core, target, jobs);
+  const price = priceOf(count, settings, seconds, 'studyId' in jobs);
+  const test = async () => {
+    if ('runIds' in jobs) for (const each of jobs.runIds) await cluster.refuseActive(each);
+    return cluster.test(script);
+  };
+  const answer = await test().then(
+    (start) => ({ start, problem: null }),
+    (error) => ({ start: null, problem: asFailure(error).toApiError() }),
+  );
+  return { runId, script, price, ...answer };
+}
+
+interface JobFacts {
+  /** The id of a new run. */
+  runId?: string;
+  /** The script of the first run, or of the array. */
+  script: string;
+  /** Number of jobs. */
+  count: number;
+  /** Training time of a run on this machine; null if unknown. */
+  seconds: number | null;
+}
+
+async function describeJobs(
+  { cluster, home, runs, studies, times }: Core,
   target: string,
-): Promise<Output<'studies.script'>> {
-  const runIds = await studies.startable(studyId);
-  const { seconds = null } = times.estimator()(studies.config(studyId)) ?? {};
-  const price = priceInWords(runIds.length, cluster.targets.get(target), seconds);
-  return { script: cluster.studyScript(studyId, runIds, target), price };
+  jobs: PlannedJobs,
+): Promise<JobFacts> {
+  const estimate = times.estimator();
+  const secondsOf = (config: RunConfig) => estimate(config)?.seconds ?? null;
+  if ('newRun' in jobs) {
+    const config = plainConfig(home, jobs.newRun);
+    const runId = newRunId(config.preset);
+    return { runId, script: cluster.script(runId, target), count: 1, seconds: secondsOf(config) };
+  }
+  if ('studyId' in jobs) {
+    const { studyId } = jobs;
+    const runIds = await studies.startable(studyId);
+    const script = cluster.studyScript(studyId, runIds, target);
+    return { script, count: runIds.length, seconds: secondsOf(studies.config(studyId)) };
+  }
+  const [first] = jobs.runIds;
+  const { iteration, iterations } = runs.get(first!);
+  const whole = secondsOf(validateConfig(await runs.config(first!)));
+  const seconds = whole === null ? null : whole * (1 - iteration / iterations);
+  return { script: cluster.script(first!, target), count: jobs.runIds.length, seconds };
 }
 
 /** Sends the runs of a sweep. Throws as {@link sendRun} does. */
@@ -51,12 +100,13 @@ export async function sendStudy(
   { cluster, jobPoller, runs, studies }: Core,
   studyId: string,
   target: string,
+  script?: string,
 ): Promise<Output<'studies.send'>> {
   // Refuses an invalid target before runs are created.
   cluster.targets.get(target);
   const runIds = await studies.startable(studyId, { create: true });
   for (const runId of runIds) runs.requireStartable(runId);
-  const job = await cluster.submitStudy(studyId, runIds, target);
+  const job = await cluster.submitStudy(studyId, runIds, target, script);
   jobPoller.changed(runIds);
   return { job, count: runIds.length };
 }

@@ -30,7 +30,7 @@ import { previewConfig } from '../runs/preview-config.ts';
 import { settingsOfRuns } from '../runs/settings-of-runs.ts';
 import { diagnosticTexts, writeZip } from '../system/diagnostics.ts';
 import { findingsOf } from '../system/findings.ts';
-import { actOnJob, clusterTargets, sendRun, sendStudy, setNice, studyScript } from './cluster.ts';
+import { actOnJob, clusterTargets, planJobs, sendRun, sendStudy, setNice } from './cluster.ts';
 import { readFromEpisode, readFromFile, readFromRollout } from './read-episodes.ts';
 import type { Session } from './session.ts';
 
@@ -147,8 +147,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       await studies.start(studyId);
       return studies.summary(studyId);
     },
-    'studies.script': ({ studyId, target }) => studyScript(core, studyId, target),
-    'studies.send': ({ studyId, target }) => sendStudy(core, studyId, target),
+    'studies.send': ({ studyId, target, script }) => sendStudy(core, studyId, target, script),
     'studies.cancel': async ({ studyId }) => {
       await studies.cancel(studyId);
       return studies.summary(studyId);
@@ -214,7 +213,16 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'cluster.targets': () => clusterTargets(core),
     'cluster.check': async ({ target }) => ({ answer: await core.cluster.check(target) }),
     'cluster.script': ({ runId, target }) => ({ script: core.cluster.script(runs.require(runId), target) }),
-    'cluster.submit': ({ runId, target }) => sendRun(core, runId, target),
+    'cluster.saveTarget': ({ name, was, settings }) => {
+      core.cluster.targets.save(name, settings, was);
+      core.notices.emit('targets', {});
+    },
+    'cluster.removeTarget': ({ name }) => {
+      core.cluster.targets.remove(name);
+      core.notices.emit('targets', {});
+    },
+    'cluster.plan': ({ target, jobs }) => planJobs(core, target, jobs),
+    'cluster.submit': ({ runId, target, script }) => sendRun(core, runId, target, script),
     'cluster.jobs': () =>
       core.cluster.jobs(
         runs

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Notices } from '../base/notices.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { JobPoller } from '../cluster/job-poller.ts';
+import { hasActiveJob } from '../contract/cluster-job.ts';
 import type { Input, Output, RunSummary, Study, StudySummary, TrashedStudy } from '../contract/contract.ts';
 import { Failure, ignoring } from '../contract/failure.ts';
+import { isLive } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { HistoryReader } from '../history/reader.ts';
 import { getRun } from '../history/runs-table.ts';
@@ -18,7 +22,12 @@ import { RunLabels } from './labels.ts';
 import { newStudyFile } from './new-study.ts';
 import { isActive, type StateOf, summarize, tabulate } from './table.ts';
 
+/** Returns whether a run waits on a cluster: it has a job and does not train. */
+const hasWaitingJob = (run: RunSummary) => hasActiveJob(run) && !isLive(run.status);
+
 interface StudiesParts extends CreateRunParts {
+  cluster: Pick<Cluster, 'cancel'>;
+  jobPoller: Pick<JobPoller, 'changed'>;
   database: HistoryDatabase;
   reader: HistoryReader;
   studyFiles: StudyFiles;
@@ -129,9 +138,9 @@ export class Studies {
     );
   }
 
-  /** Removes its runs from the queue and stops those that are training. */
+  /** Removes its runs from the queue, cancels jobs that wait on a cluster, and stops the runs that are training. */
   async cancel(id: string): Promise<void> {
-    const { queue, runs } = this.parts;
+    const { cluster, database, jobPoller, queue, runs, supervisor } = this.parts;
     const runIds = this.runIds(id);
     const job = this.starting.get(id);
     if (job) job.canceled = true;
@@ -139,6 +148,14 @@ export class Studies {
     const queued = queue.list().filter((runId) => runIds.includes(runId));
     for (const runId of queued) queue.remove(runId);
     await queue.settled();
+    const sent = runIds.filter((runId) => {
+      const row = getRun(database, runId);
+      return row && hasWaitingJob(supervisor.summary(row));
+    });
+    if (sent.length > 0) {
+      await cluster.cancel(sent);
+      jobPoller.changed(sent);
+    }
     const training = runIds.filter((runId) => ['running', 'paused'].includes(this.stateOf(runId)?.status ?? ''));
     await Promise.all(training.map((runId) => runs.command(runId, 'stop').catch(ignoring('run_not_active'))));
     this.publish(id);
@@ -216,8 +233,10 @@ export class Studies {
     const { database, supervisor } = this.parts;
     const row = getRun(database, runId);
     if (!row) return null;
-    const { status, iteration, iterations } = supervisor.summary(row);
-    return { status, iteration, iterations };
+    const summary = supervisor.summary(row);
+    const { iteration, iterations } = summary;
+    // A run whose job waits on a cluster is queued there.
+    return { status: hasWaitingJob(summary) ? 'queued' : summary.status, iteration, iterations };
   };
 
   private runIds(id: string): string[] {
@@ -225,8 +244,8 @@ export class Studies {
     return points.flatMap((_, point) => seeds.map((seed) => studyRunId(id, point, seed)));
   }
 
-  private publishProgress({ id, study, status, iteration }: RunSummary): void {
-    const progress = `${status} ${iteration}`;
+  private publishProgress({ id, study, status, iteration, job }: RunSummary): void {
+    const progress = `${status} ${iteration} ${job?.phase}`;
     if (!study || this.published.get(id) === progress) return;
     this.published.set(id, progress);
     this.publish(study.id);

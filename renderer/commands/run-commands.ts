@@ -47,6 +47,10 @@ export function runActions(api: Api, run: RunSummary, readOnly = readOnlyReason(
     ...(isStartable(run) && {
       'run.start': () => void api.call('runs.start', { runId }).catch(report),
     }),
+    ...(isStartable(run) &&
+      useApp.getState().clusters?.targets.length && {
+        'run.submit': () => openDialog({ kind: 'submit', jobs: { runs: [run] } }),
+      }),
     ...(status === 'paused' && { 'run.start': () => command('resume') }),
     ...(status === 'running' && { 'run.pause': () => command('pause') }),
     ...(live && {

@@ -21,6 +21,7 @@ const entries = ({ marks, status }: RunSummary): Entry[][] => [
       icon: 'play',
       title: status === 'created' || status === 'queued' ? 'Start now' : 'Resume',
     },
+    { id: 'run.submit', icon: 'system', title: 'Submit to a cluster…' },
     { id: 'run.pause', icon: 'pause', title: 'Pause' },
     { id: 'run.stop', icon: 'stop', title: 'Stop…' },
   ],

@@ -5,6 +5,8 @@ import { Dialog } from './dialog.tsx';
 interface FormDialogProps {
   /** False hides the dialog; its owner keeps the fields. */
   open?: boolean;
+  /** Makes room for two columns. */
+  wide?: boolean;
   title: string;
   /** A sentence under the title. */
   description?: string;
@@ -20,6 +22,7 @@ interface FormDialogProps {
 /** Shows a dialog with a form, Cancel and a submit button. */
 export function FormDialog({
   open = true,
+  wide = false,
   title,
   description,
   submit,
@@ -33,6 +36,7 @@ export function FormDialog({
   return (
     <Dialog
       open={open}
+      wide={wide}
       onClose={onClose}
       title={title}
       description={description}

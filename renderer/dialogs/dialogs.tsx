@@ -10,6 +10,7 @@ import { ForkRun } from './fork-run.tsx';
 import { ImportRuns } from './import-runs.tsx';
 import { RollBack } from './roll-back.tsx';
 import { RenameRun, StopRun, TagRuns } from './run-dialogs.tsx';
+import { SubmitJobs } from './submit-jobs.tsx';
 import { TrainMore } from './train-more.tsx';
 
 export function Dialogs({ route }: { route: Route }) {
@@ -40,6 +41,8 @@ export function Dialogs({ route }: { route: Route }) {
       return <RollBack run={dialog.run} advice={dialog.advice} alertId={dialog.alertId} close={close} />;
     case 'copy':
       return <CopyManually text={dialog.text} close={close} />;
+    case 'submit':
+      return <SubmitJobs jobs={dialog.jobs} target={dialog.target} close={close} />;
     case 'import':
       return <ImportRuns key={dialog.files?.map(({ name }) => name).join()} files={dialog.files ?? []} close={close} />;
     case 'keys':

@@ -1,6 +1,7 @@
 import { create } from 'zustand';
 import {
   type ApiError,
+  type Output,
   type PresetCard,
   type RunSummary,
   type Sample,
@@ -21,6 +22,8 @@ interface AppState {
   /** The included sample run, which is not in `runs`; null until requested. */
   sample: Sample | null;
   presets: PresetCard[] | null;
+  /** Clusters of targets.json; null while loading. */
+  clusters: Output<'cluster.targets'> | null;
   system: SystemInfo | null;
   /** TensorBoard logging of the data folder. */
   tensorBoard: TensorBoardState | null;
@@ -62,6 +65,7 @@ export const useApp = create<AppState>()((set) => ({
   runs: null,
   sample: null,
   presets: null,
+  clusters: null,
   system: null,
   tensorBoard: null,
   errors: [],
@@ -141,7 +145,14 @@ export function followServer(api: Api): () => void {
       .then((presets) => useApp.setState({ presets }))
       .catch(fail);
     api.call('tensorBoard.get', {}).then(showTensorBoard).catch(fail);
+    loadClusters();
     loadSystem();
+  }
+  function loadClusters(): void {
+    api
+      .call('cluster.targets', {})
+      .then((clusters) => useApp.setState({ clusters }))
+      .catch(fail);
   }
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
   function loadSystem(): void {
@@ -162,6 +173,7 @@ export function followServer(api: Api): () => void {
   }
   const stops = [
     api.on('tensorBoard', showTensorBoard),
+    api.on('targets', loadClusters),
     api.on('run', (summary) => catchUp.notice(() => changes.add(summary.id, summary))),
     api.on('removed', ({ runId }) => catchUp.notice(() => changes.add(runId, null))),
     api.onState((connection) => {

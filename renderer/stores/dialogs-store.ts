@@ -1,9 +1,15 @@
 import { create } from 'zustand';
-import type { Advice, RunSummary } from '../../core/contract/contract.ts';
+import type { Advice, NewRunMarks, RunSource, RunSummary, Settings } from '../../core/contract/contract.ts';
 import type { ChosenFile } from '../api/files.ts';
 
 /** Advice that rolls the run back. */
 export type RollBackAdvice = Advice & { action: Extract<Advice['action'], { kind: 'rollback' }> };
+
+/** What is submitted to a cluster. `isNew`: the sweep was just created. */
+export type JobsToSubmit =
+  | { runs: readonly RunSummary[] }
+  | { study: { id: string; name: string; isNew?: boolean } }
+  | { newRun: { source: RunSource; set: Settings; marks?: NewRunMarks | undefined } };
 
 type OpenDialog =
   | { kind: 'delete' | 'clean' | 'tag'; runs: readonly RunSummary[] }
@@ -13,6 +19,8 @@ type OpenDialog =
   | { kind: 'roll-back'; run: RunSummary; advice: RollBackAdvice; alertId?: string | undefined }
   /** Shows a text that the browser did not allow to be copied. */
   | { kind: 'copy'; text: string }
+  /** `target`: selected first. */
+  | { kind: 'submit'; jobs: JobsToSubmit; target?: string }
   | { kind: 'import'; files?: readonly ChosenFile[] }
   | { kind: 'empty-trash' | 'keys' | 'palette' };
 

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,11 +6,12 @@ import { Cluster } from '../../core/cluster/cluster.ts';
 import { readJobFile, writeJobFile } from '../../core/cluster/job-file.ts';
 import { JobPoller } from '../../core/cluster/job-poller.ts';
 import { describeJob, describeTest } from '../../core/cluster/job-words.ts';
-import { priceInWords } from '../../core/cluster/price.ts';
+import { priceOf } from '../../core/cluster/price.ts';
 import { slurmScript } from '../../core/cluster/script.ts';
 import { parseAccounting, parseJob, parseQueue, slurmFailure } from '../../core/cluster/slurm.ts';
-import { limitSeconds, slurmTarget } from '../../core/cluster/targets.ts';
+import { limitSeconds, readFields, slurmTarget, targetFields } from '../../core/contract/cluster-targets.ts';
 import type { RunJob } from '../../core/contract/contract.ts';
+import { priceText } from '../../core/host/commands/cluster.ts';
 import { World } from './fixtures/world.ts';
 
 // Outputs recorded from Slurm 22.05.
@@ -166,7 +167,7 @@ test.each<[object, string]>([
   [{ type: 'slurm', time: '1:00:00', partition: 'a\n#SBATCH --x' }, 'targets.slurm.partition'],
   [{ type: 'slurm', time: '1:00:00', setup: ['a\nb'] }, 'must be one line'],
   [{ type: 'slurm', time: '1:00:00', partitions: 'gpu' }, 'partitions'],
-  [{ type: 'slurm', time: '5' }, 'targets.slurm.grace: must be shorter than time'],
+  [{ type: 'slurm', time: '5' }, 'targets.slurm.grace: must be shorter than the time limit'],
 ])('the invalid target %j is refused', async (invalid, message) => {
   const home = mkdtempSync(join(tmpdir(), 'starpo-targets-'));
   writeFileSync(join(home, 'targets.json'), JSON.stringify({ version: 1, targets: { slurm: invalid } }));
@@ -181,10 +182,15 @@ test('the price of a sweep is stated in hours', () => {
   expect(['90', '5:30', '4:00:00', '1-12', '1-12:30:00'].map(limitSeconds)).toEqual([
     5400, 330, 14_400, 129_600, 131_400,
   ]);
-  expect(priceInWords(16, { ...target, simultaneous: 8 }, 5400)).toBe(
-    "16 jobs with at most 64 GPU hours per attempt, about 3 hours with 8 at once at this machine's speed",
+  const limited = { ...target, simultaneous: 8 };
+  expect(priceText(priceOf(16, limited, 5400, true))).toBe(
+    "16 jobs with at most 64 GPU hours per attempt, about 3 h 0 min with 8 at once at this machine's speed",
   );
-  expect(priceInWords(1, { ...target, gpus: 0 }, null)).toBe('1 job with at most 16 CPU hours per attempt');
+  // The limit is for the jobs of a sweep.
+  expect(priceOf(16, limited, 5400, false)).toMatchObject({ atOnce: 16, seconds: 5400 });
+  expect(priceText(priceOf(1, { ...target, gpus: 0 }, null, false))).toBe(
+    '1 job with at most 16 CPU hours per attempt',
+  );
 });
 
 test('a job is unknown while the controller does not answer, and is found by its name if its id was lost', async () => {
@@ -230,6 +236,70 @@ function clusterWith(
     cluster: new Cluster({ home: world.home, trainer: { path: '/trainer', variables }, slurm: { run, interval } }),
   };
 }
+
+test('targets are saved, renamed and removed without changing the others', async () => {
+  const world = new World();
+  const { targets } = new Cluster({ home: world.home, trainer });
+  const given = { type: 'slurm', time: '4:00:00' } as const;
+  const save = (name: string, settings: object, was?: string) =>
+    targets.save(name, slurmTarget.parse({ ...given, ...settings }), was);
+  save('a', {});
+  save('b', { partition: 'gpu' });
+  save('c', { cpus: 8, gpus: 1 }, 'a');
+  // Without defaults, in their order.
+  expect(JSON.parse(readFileSync(targets.path, 'utf8'))).toEqual({
+    version: 1,
+    targets: { c: { ...given, cpus: 8 }, b: { ...given, partition: 'gpu' } },
+  });
+  expect(Object.keys(targets.read())).toEqual(['c', 'b']);
+  expect(() => save('b', {})).toThrow(expect.objectContaining({ code: 'target_exists' }));
+  targets.remove('c');
+  expect(() => targets.remove('c')).toThrow(expect.objectContaining({ code: 'target_unknown' }));
+  expect(Object.keys(targets.read())).toEqual(['b']);
+  // A file that can't be read is not replaced.
+  writeFileSync(targets.path, '{');
+  expect(() => save('d', {})).toThrow(expect.objectContaining({ code: 'targets_invalid' }));
+  expect(readFileSync(targets.path, 'utf8')).toBe('{');
+  await world.close();
+});
+
+test('a target is read from the fields of a form, which have the words and defaults of its schema', () => {
+  const titles = targetFields.map(({ name, kind, required, fallback }) => [name, kind, required, fallback]);
+  expect(titles).toContainEqual(['time', 'text', true, '']);
+  expect(titles).toContainEqual(['cpus', 'number', false, '4']);
+  expect(titles).toContainEqual(['setup', 'lines', false, '']);
+  expect(targetFields.every(({ title, description }) => title && description)).toBe(true);
+  const texts = {
+    time: ' 2:00:00 ',
+    cpus: '4',
+    gpus: '0',
+    setup: 'module load cuda\n\nulimit -n 4096\n',
+    partition: '',
+  };
+  const settings = { type: 'slurm', time: '2:00:00', cpus: 4, gpus: 0, setup: ['module load cuda', 'ulimit -n 4096'] };
+  expect(readFields(texts)).toEqual(settings);
+  const problems = slurmTarget.safeParse(readFields({ cpus: 'many', partition: 'a b', extra: 'x' })).error!.issues;
+  expect(problems.map(({ path, message }) => `${String(path[0])} ${message}`)).toEqual([
+    'partition must be a word without spaces',
+    'time is required',
+    'cpus must be a whole number from 1 to 1024',
+    'extra must start with --',
+  ]);
+});
+
+test('a script that was changed since it was read is not sent', async () => {
+  const world = new World();
+  const { cluster, calls } = clusterWith(world, () => '');
+  const script = cluster.script('a', 'slurm');
+  cluster.targets.save('slurm', { ...target, time: '20' }, 'slurm');
+  await expect(cluster.submit('a', 'slurm', script)).rejects.toMatchObject({ code: 'script_changed' });
+  const array = cluster.studyScript('clip', ['a'], 'slurm');
+  await expect(cluster.submitStudy('clip', ['a', 'b'], 'slurm', array)).rejects.toMatchObject({
+    code: 'script_changed',
+  });
+  expect(calls).toEqual([]);
+  await world.close();
+});
 
 test('a run that is being sent can be neither started nor sent again, and its job may run the confirmed commands', async () => {
   const world = new World();

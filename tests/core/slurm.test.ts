@@ -155,9 +155,12 @@ describe.skipIf(problem !== null)(
         start: false,
       };
       const { id: studyId } = (await handlers['studies.create'](study as never)) as { id: string };
-      expect(await handlers['studies.script']({ studyId, target: 'slurm' })).toMatchObject({
+      expect(await handlers['cluster.plan']({ target: 'slurm', jobs: { studyId } })).toMatchObject({
+        runId: null,
         script: expect.stringContaining('#SBATCH --array=0-7\n'),
-        price: expect.stringMatching(/^8 jobs with at most 1.3 GPU hours per attempt/),
+        price: { jobs: 8, hours: 8 / 6, unit: 'GPU' },
+        start: expect.stringMatching(/^A job could start at /),
+        problem: null,
       });
       const { job, count } = (await handlers['studies.send']({ studyId, target: 'slurm' })) as {
         job: string;

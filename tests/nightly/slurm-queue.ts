@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, rejects } from 'node:assert';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { priceText } from '../../core/host/commands/cluster.ts';
 import { type Site, slurm } from './slurm-site.ts';
 
 /** Jobs that wait, run and are canceled on a healthy cluster. */
@@ -15,7 +16,8 @@ export const queueScenarios: Record<string, (site: Site) => Promise<object>> = {
     const first = await site.create({ iterations: 40 });
     const study = { name: 'Sixteen', base: { run: first }, points, seeds: [1, 2, 3, 4, 5, 6, 7, 8], start: false };
     const { id: studyId } = (await site.handlers['studies.create'](study as never)) as { id: string };
-    const { price } = (await site.handlers['studies.script']({ studyId, target: 'slurm' })) as { price: string };
+    const plan = await site.handlers['cluster.plan']({ target: 'slurm', jobs: { studyId } });
+    const price = priceText(plan.price);
     await site.handlers['studies.send']({ studyId, target: 'slurm' });
     const runIds = core.runs
       .list()

@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FakeSlurm } from '../core/fixtures/fake-slurm.ts';
@@ -82,7 +82,7 @@ test('a job that can never run, runs, is requeued, is out of reach and fails is 
   await badge('Starting');
   await page.click(button('Requeue…'));
   await page.click(inDialog('Requeue the job'));
-  await state('Was requeued and starts again');
+  await state('Starts later');
 
   slurm.answers = false;
   await state('Unknown: The Slurm controller does not answer.');
@@ -104,4 +104,132 @@ test('a job that can never run, runs, is requeued, is out of reach and fails is 
   await page.shown(() =>
     /^11n1.*3 s127$/.test(page.find('section[aria-label="Attempts"] tbody tr')?.textContent ?? ''),
   );
+});
+
+const submitDialog = () =>
+  page.shown(() => dialog()?.querySelector('[aria-label="Batch script"] pre')?.textContent?.includes('#SBATCH'));
+const fact = (title: string) =>
+  [...dialog()!.querySelectorAll('dt')].find(({ textContent }) => textContent === title)!.nextSibling!.textContent;
+
+test('a new run is submitted after its script, price and start are shown', async () => {
+  slurm.refusal = 'allocation failure: Requested node configuration is not available';
+  page.open('#/new/starter-bandit?iterations=4');
+  const select = (await page.shown(() => page.find<HTMLSelectElement>('aside select')))!;
+  expect([...select.options].map(({ textContent }) => textContent)).toEqual(['This machine', 'lab']);
+  page.choose(select, 'lab');
+  await page.click(page.withText('aside button', 'Submit…') as () => HTMLElement);
+  await submitDialog();
+  // A job that can never run is reported before the run is created.
+  await page.shown(() =>
+    dialog()!.textContent!.includes('Slurm refused: Requested node configuration is not available.'),
+  );
+  expect(inDialog(/^Submit$/)()!.disabled).toBe(true);
+  slurm.refusal = null;
+  await page.click(inDialog('Check again'));
+  await page.shown(() => fact('Start') === 'A job could start at 2026-11-26 12:26:33 on n1 in partition gpu.');
+  expect([fact('Jobs'), fact('At most')]).toEqual(['1 on lab', '2 GPU hours per attempt']);
+  expect(page.core.runs.list()).toEqual([]);
+  const script = dialog()!.querySelector('pre')!.textContent!;
+  await page.click(inDialog(/^Submit$/));
+  await state('Job 1 on lab Waits for free nodes or GPUs');
+  const [run] = page.core.runs.list();
+  expect(location.hash).toBe(`#/run/${run!.id}`);
+  expect(slurm.scripts).toEqual([script]);
+  expect(readFileSync(join(page.core.runs.folder(run!.id), 'slurm.sh'), 'utf8')).toBe(script);
+});
+
+test('a run that was created but not submitted is submitted again', async () => {
+  page.open('#/new/starter-bandit');
+  page.choose((await page.shown(() => page.find<HTMLSelectElement>('aside select')))!, 'lab');
+  await page.click(page.withText('aside button', 'Submit…') as () => HTMLElement);
+  await submitDialog();
+  await page.shown(() => fact('Start')?.startsWith('A job'));
+  slurm.answers = false;
+  await page.click(inDialog(/^Submit$/));
+  await page.shown(() =>
+    dialog()!.textContent!.includes('The run was created, but not submitted. The Slurm controller does not answer.'),
+  );
+  slurm.answers = true;
+  await page.click(inDialog('Check again'));
+  await page.shown(() => fact('Start')?.startsWith('A job') && inDialog(/^Submit$/)()!.disabled === false);
+  await page.click(inDialog(/^Submit$/));
+  await state('Job 1 on lab');
+  expect(page.core.runs.list()).toHaveLength(1);
+});
+
+test('a new sweep and the queue are submitted, and a sweep cancels its jobs', async () => {
+  page.open('#/studies/new/starter-bandit?iterations=4');
+  const runOn = () => page.all<HTMLLabelElement>('label').find(({ textContent }) => textContent === 'Run on')?.control;
+  page.choose((await page.shown(runOn)) as HTMLSelectElement, 'lab');
+  await page.click(page.withText('button', 'Create and submit…') as () => HTMLElement);
+  await submitDialog();
+  await page.shown(() => fact('Start')?.startsWith('A job'));
+  expect([fact('Jobs'), fact('At most')]).toEqual(['3 on lab', '6 GPU hours per attempt']);
+  await page.click(inDialog(/^Submit$/));
+  await page.shown(() => location.hash.startsWith('#/study/'));
+  await page.shown(page.withText('header p', '0 of 3 runs completed, 3 queued or running'));
+  expect([...slurm.jobs.keys()]).toEqual(['1_0', '1_1', '1_2']);
+  expect(page.withText('button', 'Submit to a cluster…')()).toBeUndefined();
+  await page.click(page.withText('button', /^Cancel$/) as () => HTMLElement);
+  await page.shown(page.withText('button', 'Submit to a cluster…'));
+  expect([...slurm.jobs.values()].map((job) => job.state)).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
+
+  const queued = [await make(), await make()];
+  for (const runId of queued) page.core.queue.add(runId);
+  page.open('#/queue');
+  await page.shown(page.withText('h1', 'Queue'));
+  await page.click(page.withText('header button', 'Submit to a cluster…') as () => HTMLElement);
+  await submitDialog();
+  await page.shown(() => fact('Start')?.startsWith('A job'));
+  expect(fact('Jobs')).toBe('2 on lab');
+  await page.click(inDialog(/^Submit$/));
+  await page.shown(page.withText('.empty-title', 'No runs are queued'));
+  expect([...slurm.jobs.keys()].slice(3)).toEqual(['2', '3']);
+  // A run that has a job is not queued on this machine.
+  await expect.poll(() => page.core.runs.get(queued[0]!).job?.phase).toBe('pending');
+  expect(() => page.core.queue.add(queued[0]!)).toThrow(expect.objectContaining({ code: 'job_active' }));
+});
+
+test('clusters are added, checked, edited and removed in Settings', async () => {
+  const section = 'section[aria-label="Clusters"]';
+  const inSection = (text: string) => page.withText(`${section} button`, text) as () => HTMLElement;
+  const input = (title: string) =>
+    [...dialog()!.querySelectorAll('label')].find(({ textContent }) => textContent!.startsWith(title))!
+      .control as HTMLInputElement;
+  page.open('#/settings');
+  await page.click(inSection('Check'));
+  await page.shown(page.withText(`${section} [role="status"]`, 'A job could start at'));
+  slurm.refusal = 'allocation failure: Invalid partition name specified';
+  await page.click(inSection('Check'));
+  await page.shown(page.withText(`${section} .note`, 'Invalid partition name specified.'));
+
+  await page.click(inSection('Add a Slurm cluster…'));
+  await page.shown(dialog);
+  expect(inDialog('Save')()!.disabled).toBe(true);
+  page.write(input('Name'), 'lab');
+  await page.shown(() => dialog()!.textContent!.includes('Another cluster has this name.'));
+  page.write(input('Name'), 'big');
+  page.write(input('Time limit per attempt'), '5');
+  await page.shown(() => dialog()!.textContent!.includes('must be shorter than the time limit'));
+  page.write(input('Time limit per attempt'), '8:00:00');
+  page.write(input('CPUs per job'), '0');
+  await page.shown(() => dialog()!.textContent!.includes('CPUs per job must be a whole number from 1 to 1024.'));
+  page.write(input('CPUs per job'), '16');
+  await page.click(inDialog('Save'));
+  await page.shown(page.withText(`${section} li`, /^bigslurm: 1 GPU, 16 CPUs, at most 8:00:00/));
+  const saved = () => JSON.parse(readFileSync(join(page.world.home, 'targets.json'), 'utf8')).targets;
+  expect(saved().big).toEqual({ type: 'slurm', time: '8:00:00', cpus: 16 });
+
+  await page.click(`${section} button[aria-label="Edit lab…"]`);
+  await page.shown(dialog);
+  expect(input('Partition').value).toBe('gpu');
+  page.write(input('Partition'), '');
+  await page.click(inDialog('Save'));
+  await page.shown(() => !dialog());
+  expect(saved().lab).toEqual({ type: 'slurm', time: '2:00:00' });
+
+  await page.click(`${section} button[aria-label="Remove lab…"]`);
+  await page.click(inDialog(/^Remove$/));
+  await page.shown(() => page.all(`${section} li`).length === 1);
+  expect(Object.keys(saved())).toEqual(['big']);
 });

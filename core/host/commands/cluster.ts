@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Client } from '../../contract/client.ts';
-import type { ClusterJob, JobAction } from '../../contract/cluster.ts';
-import type { JobAttempt } from '../../contract/contract.ts';
+import type { ClusterJob, JobAction, JobPrice } from '../../contract/cluster.ts';
+import type { JobAttempt, Output } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { advise, durationText, print, table } from '../output.ts';
 import { resolveRun, resolveSource, resolveStudy } from '../run-reference.ts';
@@ -58,8 +58,8 @@ export async function sendQueue({ home, ...on }: CommandOptions & OnCluster): Pr
   await withClient(home, async (client) => {
     const { runs } = await client.call('queue.list', {});
     if (runs.length === 0) return advise('The queue is empty. Add a run with `starpo train PRESET --queue`.');
-    const { script } = await client.call('cluster.script', { runId: runs[0]!, target: on.on });
-    if (!(await confirmed(script, runs.length === 1 ? '1 job' : `${runs.length} such jobs`, on))) return;
+    const plan = await client.call('cluster.plan', { target: on.on, jobs: { runIds: runs } });
+    if (!(await confirmed(plan, on))) return;
     for (const runId of runs) await sendRun(client, runId, { ...on, yes: true }, false, false);
   });
 }
@@ -68,9 +68,9 @@ export async function sendQueue({ home, ...on }: CommandOptions & OnCluster): Pr
 export async function sendStudy(named: string, { home, on: target, yes }: CommandOptions & OnCluster): Promise<void> {
   await withClient(home, async (client) => {
     const studyId = await resolveStudy(client, named);
-    const { script, price } = await client.call('studies.script', { studyId, target });
-    if (!(await confirmed(script, price, { on: target, yes: yes ?? false }))) return;
-    const { job, count } = await client.call('studies.send', { studyId, target });
+    const plan = await client.call('cluster.plan', { target, jobs: { studyId } });
+    if (!(await confirmed(plan, { on: target, yes: yes ?? false }))) return;
+    const { job, count } = await client.call('studies.send', { studyId, target, script: plan.script });
     print(`submitted ${count} ${count === 1 ? 'run' : 'runs'} to ${target} as job array ${job}`);
     advise('List its jobs with `starpo cluster jobs`.');
   });
@@ -82,8 +82,8 @@ async function sendRun(client: Client, runId: string, on: OnCluster, json: boole
   const { folder } = await client.call('runs.get', { runId });
   if (!json && shows) {
     print(`run ${runId}\n  in ${folder}`);
-    const { script } = await client.call('cluster.script', { runId, target });
-    if (!(await confirmed(script, '1 job', on))) return;
+    const plan = await client.call('cluster.plan', { target, jobs: { runIds: [runId] } });
+    if (!(await confirmed(plan, on))) return;
   }
   const { job } = await client.call('cluster.submit', { runId, target });
   if (json) return print(JSON.stringify({ type: 'sent', run: runId, folder, target, job }));
@@ -91,9 +91,15 @@ async function sendRun(client: Client, runId: string, on: OnCluster, json: boole
   if (shows) advise(`Follow it with \`starpo logs ${runId} --follow\`; list jobs with \`starpo cluster jobs\`.`);
 }
 
-/** Prints a script and asks for confirmation, unless `yes` is set or there is no terminal. */
-async function confirmed(script: string, jobs: string, { on, yes }: OnCluster): Promise<boolean> {
+/** Prints a script with its price and asks for confirmation, unless `yes` is set or there is no terminal. Throws why the jobs can't run. */
+async function confirmed(
+  { script, price, start, problem }: Output<'cluster.plan'>,
+  { on, yes }: OnCluster,
+): Promise<boolean> {
   print(`${script.trimEnd()}\n`);
+  if (problem) throw new Failure(problem.code, problem.message, problem.hint);
+  print(`${priceText(price)}\n${start}`);
+  const jobs = price.jobs === 1 ? 'the job' : `${price.jobs} jobs`;
   if (yes || !process.stdin.isTTY || !process.stderr.isTTY) {
     print(`submitting ${jobs} to ${on}`);
     return true;
@@ -105,6 +111,16 @@ async function confirmed(script: string, jobs: string, { on, yes }: OnCluster): 
     terminal.close();
   }
 }
+
+/** Describes the price of jobs: `16 jobs with at most 64 GPU hours per attempt, about 3 h with 8 at once at this machine's speed`. */
+export function priceText({ jobs, unit, hours, seconds, atOnce }: JobPrice): string {
+  const most = `${jobs} ${jobs === 1 ? 'job' : 'jobs'} with at most ${rounded(hours)} ${unit} hours per attempt`;
+  if (seconds === null) return most;
+  const duration = `about ${durationText(seconds)}`;
+  return `${most}, ${duration}${jobs === 1 ? '' : ` with ${atOnce} at once`} at this machine's speed`;
+}
+
+const rounded = (value: number) => Number(value.toPrecision(2)).toString();
 
 /** Lists the newest job of each run. */
 export async function listJobs({ home, json }: CommandOptions): Promise<void> {

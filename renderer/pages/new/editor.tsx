@@ -1,9 +1,10 @@
-import { type KeyboardEvent, useMemo } from 'react';
+import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { ConfigForm, NewRunMarks } from '../../../core/contract/contract.ts';
 import type { NewFrom } from '../../base/routes.ts';
 import { type RunRequest, useStartRun } from '../../components/start-run.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
 import { applyEdits, environmentsOf, isPrompt, type PlacedField, placeSections } from '../../stores/draft.ts';
 import { useQuery } from '../../stores/use-query.ts';
 import { DetailsPanel, useDetails } from './details.tsx';
@@ -56,6 +57,11 @@ export function Editor(props: EditorProps) {
 
   const { details, setDetails, marks, invalidTags } = useDetails();
   const request = requestOf(config, marks);
+  const [target, setTarget] = useState<string | null>(null);
+  const start = () => {
+    if (target === null) run.start(request);
+    else useDialogs.getState().openDialog({ kind: 'submit', jobs: { newRun: request }, target });
+  };
   const ready = problems.length === 0 && check.error === null;
   const blocked = !ready || invalidTags.length > 0 || Boolean(trainer?.problem) || run.busy !== null;
   function onKeyDown(event: KeyboardEvent): void {
@@ -64,7 +70,7 @@ export function Editor(props: EditorProps) {
     const inForm = event.currentTarget.contains(event.target as Node);
     if (!submits || !inForm || variation || blocked) return;
     event.preventDefault();
-    run.start(request);
+    start();
   }
 
   return (
@@ -120,6 +126,9 @@ export function Editor(props: EditorProps) {
           run={run}
           request={request}
           blocked={blocked}
+          start={start}
+          target={target}
+          setTarget={setTarget}
         />
       </div>
       {run.dialog}

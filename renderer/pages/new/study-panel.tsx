@@ -5,8 +5,10 @@ import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
 import { durationRange } from '../../components/estimated-time.tsx';
+import { RunOn } from '../../components/run-on.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
 import { formatValue, type PlacedField } from '../../stores/draft.ts';
 import { AddVariedField } from './add-varied-field.tsx';
 import styles from './study-panel.module.css';
@@ -32,10 +34,12 @@ const maxValidated = 40;
 export function StudyPanel({ config, variation, fields, title, environments, ready }: StudyPanelProps) {
   const { source, set, setVariation, toggleVariation } = config;
   const api = useApi();
+  const openDialog = useDialogs((state) => state.openDialog);
   const id = useId();
   const [name, setName] = useState<string | null>(null);
   const [seedText, setSeedText] = useState('1, 2, 3');
   const [chosen, setChosen] = useState<string | null>(null);
+  const [target, setTarget] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   // The selected environment may have been removed.
@@ -49,14 +53,16 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
   const trimmedName = (name ?? defaultName).trim().slice(0, 80);
   const canCreate = ready && runs > 0 && runs <= 2000 && trimmedName !== '' && !busy && validation.problem === null;
 
-  async function create(start: boolean): Promise<void> {
+  async function create(then: 'nothing' | 'start' | 'submit'): Promise<void> {
     setBusy(true);
     setProblem(null);
     try {
       const study = await api.call('studies.create', {
-        ...{ name: trimmedName, base: source, set, points, seeds: seeds!, environment, start },
+        ...{ name: trimmedName, base: source, set, points, seeds: seeds!, environment, start: then === 'start' },
       });
-      navigate({ page: 'study', studyId: study.id });
+      if (then === 'submit')
+        openDialog({ kind: 'submit', jobs: { study: { ...study, isNew: true } }, target: target! });
+      else navigate({ page: 'study', studyId: study.id });
     } catch (cause) {
       setProblem(asFailure(cause).message);
       setBusy(false);
@@ -125,11 +131,18 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
           {runs > 2000 && '. A sweep has at most 2,000.'}
         </p>
         <span className="spacer" />
-        <Button writes disabled={!canCreate} onClick={() => void create(false)}>
+        <RunOn target={target} onChange={setTarget} />
+        <Button writes disabled={!canCreate} onClick={() => void create('nothing')}>
           Create
         </Button>
-        <Button writes kind="primary" icon="play" disabled={!canCreate} onClick={() => void create(true)}>
-          Create and start
+        <Button
+          writes
+          kind="primary"
+          icon="play"
+          disabled={!canCreate}
+          onClick={() => void create(target === null ? 'start' : 'submit')}
+        >
+          {target === null ? 'Create and start' : 'Create and submit…'}
         </Button>
       </footer>
       {(problem ?? validation.problem) && (

@@ -5,6 +5,7 @@ import { EstimatedTime } from '../../components/estimated-time.tsx';
 import { gigabytes, wholeGigabytes } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { isDeviceInUse } from '../../components/run-facts.ts';
+import { RunOn } from '../../components/run-on.tsx';
 import type { RunRequest, StartRun } from '../../components/start-run.tsx';
 import { buildingText } from '../../components/trainer-notice.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
@@ -24,12 +25,16 @@ interface SummaryProps {
   request: RunRequest;
   /** Whether starting is disabled. */
   blocked: boolean;
+  start: () => void;
+  /** The cluster on which the run is to train; null for this machine. */
+  target: string | null;
+  setTarget: (target: string | null) => void;
 }
 
 /** Shows the column beside the form: start buttons, estimates, problems and changes. */
 export function Summary(props: SummaryProps) {
   const lock = useWriteLock();
-  const { check, preview, config, run, request, blocked } = props;
+  const { check, preview, config, run, request, blocked, start, target, setTarget } = props;
   /** True if the form creates a sweep, which starts its own runs. */
   const study = config.variation !== null;
   const deviceInUse = useApp(({ runs, system }) => isDeviceInUse(runs, request.device, system));
@@ -46,17 +51,20 @@ export function Summary(props: SummaryProps) {
               data-kind="primary"
               disabled={blocked}
               aria-keyshortcuts="Control+Enter Meta+Enter"
-              onClick={() => run.start(request)}
+              onClick={start}
               {...lock}
             >
               <Icon name="play" size={16} />
-              {run.busy?.how === 'start' ? 'Starting…' : (buildingText(trainer) ?? 'Start')}
+              {run.busy?.how === 'start'
+                ? 'Starting…'
+                : (buildingText(trainer) ?? (target === null ? 'Start' : 'Submit…'))}
             </button>
-            <Button writes icon="queue" disabled={blocked} onClick={() => run.queue(request)}>
+            <Button writes icon="queue" disabled={blocked || target !== null} onClick={() => run.queue(request)}>
               Add to queue
             </Button>
           </div>
         )}
+        {!study && <RunOn target={target} onChange={setTarget} />}
         <dl className={`${styles.facts} stack`}>
           <Fact title={study ? 'Each run' : 'Time'}>
             {check.value && problems.length === 0 ? (
@@ -69,7 +77,7 @@ export function Summary(props: SummaryProps) {
             <Memory preview={preview} />
           </Fact>
         </dl>
-        {deviceInUse && !study && (
+        {deviceInUse && !study && target === null && (
           <p className="muted">Another run is using this device. You'll be asked whether to queue.</p>
         )}
         {!study && (

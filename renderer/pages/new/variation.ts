@@ -46,7 +46,8 @@ export function pointsOf(variation: Variation, fields: readonly PlacedField[]): 
   let sets: Record<string, SettingValue>[] = [{}];
   for (const [path, values] of Object.entries(variation))
     sets = sets.flatMap((set) => values.map((value) => ({ ...set, [path]: value })));
-  const names = sets.map((set) => nameOf(set, fields));
+  // Without varied settings, only the seeds differ.
+  const names = sets.map((set) => nameOf(set, fields) || 'base settings');
   return sets.map((set, index) => {
     const name = names[index]!;
     const usable = name.length <= maxNameLength && names.indexOf(name) === names.lastIndexOf(name);

@@ -2,10 +2,11 @@ import type { RunSummary } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
-import { Empty, Progress, StatusBadge } from '../../components/basics.tsx';
+import { Button, Empty, Progress, StatusBadge } from '../../components/basics.tsx';
 import { duration } from '../../components/format.ts';
 import { queueOf, shareDone } from '../../components/run-facts.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
 import styles from './queue.module.css';
 import { QueueList } from './queue-list.tsx';
 
@@ -14,6 +15,8 @@ export function QueuePage() {
   const runs = useApp((state) => state.runs);
   const queued = queueOf(runs);
   const live = runs?.filter(({ status }) => isLive(status)) ?? [];
+  const hasClusters = useApp(({ clusters }) => (clusters?.targets.length ?? 0) > 0);
+  const openDialog = useDialogs((state) => state.openDialog);
   useTitle('Queue');
   return (
     <div className="page" data-narrow>
@@ -22,6 +25,11 @@ export function QueuePage() {
           <h1>Queue</h1>
           <p className="muted">Queued runs start automatically on every free device.</p>
         </div>
+        {queued.length > 0 && hasClusters && (
+          <Button writes icon="system" onClick={() => openDialog({ kind: 'submit', jobs: { runs: queued } })}>
+            Submit to a cluster…
+          </Button>
+        )}
       </header>
       {runs === null && <Empty title="Loading the queue…" />}
       {live.length > 0 && (

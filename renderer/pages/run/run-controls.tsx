@@ -14,6 +14,8 @@ export function RunControls({ run }: { run: RunSummary }) {
   const report = useApp((state) => state.report);
   const deviceInUse = useApp(({ runs, system }) => isDeviceInUse(runs, run.device, system));
   const [busy, setBusy] = useState<string | null>(null);
+  // Updates the actions when the clusters are loaded.
+  useApp((state) => state.clusters);
   const actions = runActions(api, run);
   const { status } = run;
 
@@ -87,6 +89,11 @@ export function RunControls({ run }: { run: RunSummary }) {
           title="Start automatically when the runs before it have ended"
         >
           Add to queue
+        </Button>
+      )}
+      {actions['run.submit'] && (
+        <Button writes icon="system" onClick={actions['run.submit']} disabled={busy !== null}>
+          Submit…
         </Button>
       )}
       {status === 'queued' && (

@@ -56,6 +56,7 @@ const headerActions = [
   'run.page',
   'run.replay',
   'run.start',
+  'run.submit',
   'run.pause',
   'run.stop',
   'run.star',

@@ -6,6 +6,7 @@ import { useNotifications } from '../../notifications/notifications.ts';
 import { NotifyChoice } from '../../notifications/notify-choice.tsx';
 import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useKeyPreference } from '../../stores/key-preference.ts';
+import { Clusters } from './clusters.tsx';
 import { DataFolder } from './data-folder.tsx';
 import styles from './settings.module.css';
 import { TensorBoard } from './tensor-board.tsx';
@@ -25,6 +26,7 @@ export function SettingsPage() {
       <Notifications />
       <Keyboard />
       <DataFolder />
+      <Clusters />
       <TensorBoard />
     </div>
   );

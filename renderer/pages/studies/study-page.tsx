@@ -10,6 +10,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { reportRefusals } from '../../components/refusals.ts';
 import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useQuery } from '../../stores/use-query.ts';
 import { stateLabels, useBaseTitle } from './labels.ts';
 import { StudyChart } from './study-chart.tsx';
@@ -88,6 +89,9 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
   const { report, notify } = useApp.getState();
   const [busy, perform] = useAction();
   const [confirming, setConfirming] = useState(false);
+  const hasClusters = useApp(({ clusters }) => (clusters?.targets.length ?? 0) > 0);
+  const openDialog = useDialogs((store) => store.openDialog);
+  const isStartable = state !== 'completed' && runs.active < runs.total - runs.completed;
   async function remove(withRuns: boolean): Promise<void> {
     const { deleted, refused } = await api.call('studies.delete', { studyId: id, runs: withRuns });
     reportRefusals(refused);
@@ -114,7 +118,12 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
           Delete…
         </Button>
       )}
-      {state !== 'completed' && runs.active < runs.total - runs.completed && (
+      {isStartable && hasClusters && (
+        <Button writes icon="system" onClick={() => openDialog({ kind: 'submit', jobs: { study: { id, name } } })}>
+          Submit to a cluster…
+        </Button>
+      )}
+      {isStartable && (
         <Button
           writes
           kind="primary"

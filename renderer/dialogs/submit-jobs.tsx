@@ -1,0 +1,213 @@
+import { type ReactNode, useId, useState } from 'react';
+import type { JobPrice, PlannedJobs } from '../../core/contract/cluster.ts';
+import type { ApiError, Output } from '../../core/contract/contract.ts';
+import { asFailure } from '../../core/contract/failure.ts';
+import { sentence } from '../../core/contract/sentence.ts';
+import type { Api } from '../api/api.ts';
+import { useApi } from '../api/context.ts';
+import { navigate } from '../base/router.ts';
+import { Button, ErrorNote } from '../components/basics.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import fields from '../components/dialog-content.module.css';
+import { approximateDuration } from '../components/estimated-time.tsx';
+import { ScrollingRegion } from '../components/scrolling-region.tsx';
+import { useApp } from '../stores/app-store.ts';
+import { useConsent } from '../stores/consent-store.ts';
+import type { JobsToSubmit } from '../stores/dialogs-store.ts';
+import { useQuery } from '../stores/use-query.ts';
+import { Facts } from './new-run.tsx';
+import styles from './submit-jobs.module.css';
+
+interface SubmitJobsProps {
+  jobs: JobsToSubmit;
+  /** The target that is selected first. */
+  target?: string | undefined;
+  close: () => void;
+}
+
+type Plan = Output<'cluster.plan'>;
+
+/** Shows the batch script of jobs, what they cost and whether they could start, and submits them. */
+export function SubmitJobs({ jobs, target: first, close }: SubmitJobsProps) {
+  const api = useApi();
+  const id = useId();
+  const { notify } = useApp.getState();
+  const targets = useApp((state) => state.clusters?.targets) ?? [];
+  const asked = useConsent((state) => state.asked !== null);
+  const [target, setTarget] = useState(first ?? targets[0]?.name ?? '');
+  const [planned, setPlanned] = useState(() => plannedJobs(jobs));
+  const plan = useQuery('cluster.plan', { target, jobs: planned }, 0);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ApiError | null>(null);
+  /** Submitted runs, and a new run that was created. */
+  const [done, setDone] = useState<readonly string[]>([]);
+  const shown = plan.fresh ? plan.value : null;
+  const error = problem ?? plan.error ?? shown?.problem ?? null;
+
+  async function submit(): Promise<void> {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const text = await send(api, jobs, target, shown!, done, (runId) => {
+        setDone((before) => [...before, runId]);
+        // A new run was created, so that its id is no longer free.
+        if ('newRun' in jobs) setPlanned({ runIds: [runId] });
+      });
+      notify(text);
+      leave(shown!.runId);
+    } catch (cause) {
+      setProblem(asFailure(cause).toApiError());
+      setBusy(false);
+    }
+  }
+  /** Opens the page of a run or sweep that was created for its jobs. */
+  function leave(newRunId: string | null = null): void {
+    close();
+    if ('study' in jobs) navigate({ page: 'study', studyId: jobs.study.id });
+    const runId = 'newRun' in jobs ? (done[0] ?? newRunId) : null;
+    if (runId) navigate({ page: 'run', runId });
+  }
+  function cancel(): void {
+    if (done.length > 0 || ('study' in jobs && jobs.study.isNew)) leave();
+    else close();
+  }
+
+  return (
+    <Dialog
+      // Hidden while the user is asked about a command of the run.
+      open={!asked}
+      wide
+      onClose={cancel}
+      title={titleOf(jobs)}
+      actions={
+        <>
+          <Button onClick={cancel}>Cancel</Button>
+          {error && (
+            <Button
+              icon="reset"
+              disabled={busy}
+              onClick={() => {
+                setProblem(null);
+                plan.refresh();
+              }}
+            >
+              Check again
+            </Button>
+          )}
+          <Button
+            writes
+            kind="primary"
+            icon="play"
+            disabled={busy || !shown || Boolean(shown.problem)}
+            onClick={() => void submit()}
+          >
+            {busy ? 'Submitting…' : 'Submit'}
+          </Button>
+        </>
+      }
+    >
+      {targets.length > 1 && (
+        <label className={fields.field} htmlFor={id}>
+          Cluster
+          <select id={id} value={target} disabled={busy} onChange={(event) => setTarget(event.target.value)}>
+            {targets.map(({ name, summary }) => (
+              <option key={name} value={name}>
+                {name} ({summary})
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Facts facts={factsOf(target, shown)} />
+      {error && <ErrorNote error={withProgress(error, done, jobs)} />}
+      <section className={styles.script}>
+        <h3>Batch script</h3>
+        <p className="muted small">{scriptNote(jobs)}</p>
+        <ScrollingRegion className={styles.lines} aria-label="Batch script">
+          <pre>{shown?.script ?? (error ? '' : 'Writing the script…')}</pre>
+        </ScrollingRegion>
+      </section>
+    </Dialog>
+  );
+}
+
+function plannedJobs(jobs: JobsToSubmit): PlannedJobs {
+  if ('runs' in jobs) return { runIds: jobs.runs.map(({ id }) => id) };
+  if ('study' in jobs) return { studyId: jobs.study.id };
+  return { newRun: { ...jobs.newRun.source, set: jobs.newRun.set } };
+}
+
+function titleOf(jobs: JobsToSubmit): string {
+  if ('study' in jobs) return `Submit ${jobs.study.name}`;
+  if ('newRun' in jobs) return 'Submit the run';
+  return jobs.runs.length === 1 ? `Submit ${jobs.runs[0]!.name}` : `Submit ${jobs.runs.length} runs`;
+}
+
+function scriptNote(jobs: JobsToSubmit): string {
+  if ('study' in jobs) return 'Saved as slurm.sh in the folder of the sweep’s jobs.';
+  const [first, ...others] = 'runs' in jobs ? jobs.runs : [];
+  if (others.length === 0) return 'Saved as slurm.sh in the run folder.';
+  return `For ${first!.name}; the other ${others.length} differ only in their run. Saved as slurm.sh in each run folder.`;
+}
+
+const hours = (value: number, unit: string) =>
+  `${Number(value.toPrecision(2)).toLocaleString('en')} ${unit} hours per attempt`;
+
+function factsOf(target: string, plan: Plan | null): [string, ReactNode][] {
+  return [
+    ['Jobs', plan ? `${plan.price.jobs} on ${target}` : '…'],
+    ['At most', plan ? hours(plan.price.hours, plan.price.unit) : '…'],
+    ['Duration', plan ? durationText(plan.price) : '…'],
+    ['Start', plan ? (plan.start ?? 'None of the jobs can start.') : '…'],
+  ];
+}
+
+function durationText({ jobs, atOnce, seconds }: JobPrice): string {
+  const parallel = jobs === 1 ? '' : ` with ${atOnce} at once`;
+  if (seconds === null) return `Unknown${parallel}: this machine has not trained the model yet.`;
+  return sentence(`${approximateDuration(seconds)}${parallel}, at this machine’s speed`);
+}
+
+/** Adds what was done before the error. */
+function withProgress(error: ApiError, done: readonly string[], jobs: JobsToSubmit): ApiError {
+  if (done.length === 0) return error;
+  const before =
+    'runs' in jobs
+      ? `${done.length} of ${jobs.runs.length} runs were submitted.`
+      : 'The run was created, but not submitted.';
+  return { ...error, message: `${before} ${error.message}` };
+}
+
+/** Submits jobs and returns a confirmation. Skips the runs in `done`; calls `onDone` for each that was submitted or created. */
+async function send(
+  api: Api,
+  jobs: JobsToSubmit,
+  target: string,
+  { runId, script }: Plan,
+  done: readonly string[],
+  onDone: (runId: string) => void,
+): Promise<string> {
+  if ('study' in jobs) {
+    const { count } = await api.call('studies.send', { studyId: jobs.study.id, target, script });
+    return `${count} ${count === 1 ? 'run' : 'runs'} submitted to ${target}.`;
+  }
+  if ('newRun' in jobs) {
+    const { source, set, marks } = jobs.newRun;
+    // Otherwise it was created before.
+    const [created] = done;
+    if (!created) {
+      await api.call('runs.create', { ...source, set, ...marks, id: runId!, start: false });
+      onDone(runId!);
+    }
+    await api.call('cluster.submit', { runId: created ?? runId!, target, script });
+    return `Submitted to ${target}.`;
+  }
+  const { runs } = jobs;
+  for (const [index, { id }] of runs.entries()) {
+    if (done.includes(id)) continue;
+    // Only the first script was shown.
+    await api.call('cluster.submit', { runId: id, target, ...(index === 0 && { script }) });
+    if (runs.length > 1) onDone(id);
+  }
+  return `${runs.length === 1 ? runs[0]!.name : `${runs.length} runs`} submitted to ${target}.`;
+}
