@@ -174,7 +174,7 @@ function stateNote({ state, omittedTokens, beginsContext }: ReplayTurn, index: n
       ? `The model did not read ${omittedTokens} tokens in the middle, because of max_state_tokens.`
       : '';
   const context = beginsContext
-    ? 'This turn begins a new context (context_turns): the model no longer read the oldest turns.'
+    ? 'This turn began a new context (context_turns): the model no longer read the oldest turns.'
     : '';
   return [letters, omitted, context].filter(Boolean).join(' ');
 }
