@@ -29,12 +29,13 @@ const longest = { 'control-lines': 1024, 'env-protocol': 1024, 'journal-tail': 2
 const longestOfOthers = 4096;
 
 function findClang() {
-  const names = ['clang++', ...[19, 18, 17, 16, 15, 14].map((version) => `clang++-${version}`)];
+  // Earlier versions can't compile the ranges of libstdc++ 12.
+  const names = ['clang++', ...[19, 18, 17, 16].map((version) => `clang++-${version}`)];
   const found = names.find((name) => findProgram(name));
   if (found) return found;
   throw new SetupError(
     'Fuzzing needs clang and its libFuzzer.',
-    'Debian 12 and Ubuntu 22.04: apt-get install clang-14 libclang-rt-14-dev',
+    'Debian 12 and Ubuntu 24.04: apt-get install clang-16 libclang-rt-16-dev',
   );
 }
 

@@ -20,7 +20,7 @@ import { commandDigest } from '../trainer/confirmed-commands.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { checkProgram } from './checks.ts';
 import { HandGames } from './hand-games.ts';
-import { commandOf, startProgram } from './program.ts';
+import { commandOf, type EnvironmentProgram, startProgram } from './program.ts';
 import { readWatched, readWatchedEpisode, type Watching, watchEpisodes } from './watching.ts';
 
 interface OwnEnvironmentsParts {
@@ -31,6 +31,9 @@ interface OwnEnvironmentsParts {
   notices: Notices;
   tasks: Tasks;
 }
+
+/** Seed of the level that is started when an environment is added. */
+const firstSeed = 10_000;
 
 const { answer_seconds: answerLimit } = processEnvironment.preset.config as { answer_seconds: number };
 
@@ -61,6 +64,7 @@ export class OwnEnvironments {
     const own = commandOfTarget(target);
     this.requireConfirmed(own);
     const { hello, program } = await startProgram(own);
+    const actions = hello.actions ?? (await firstActions(program));
     program.kill();
     // Read after the pause, in which another environment may have been added.
     const all = readAdded(this.parts.home);
@@ -76,7 +80,7 @@ export class OwnEnvironments {
       id: freeId(slug(title, 20) || 'environment', all),
       name: title,
       ...own,
-      actions: hello.actions ?? null,
+      actions,
       addedAt: Date.now(),
       rules: initialRules,
       checks: null,
@@ -245,3 +249,10 @@ function commandOfAddress(address: string): string {
     'It begins with http://, https://, ws:// or wss://.',
   );
 }
+
+/** Returns the valid actions of the first level, which a program may report instead of those of all levels; null for free text. */
+const firstActions = (program: EnvironmentProgram): Promise<string[] | null> =>
+  program.reset(program.newEpisode(), firstSeed).then(
+    ({ actions }) => actions ?? null,
+    () => null, // The checks report why a level can't be started.
+  );

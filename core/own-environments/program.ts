@@ -97,7 +97,7 @@ export class EnvironmentProgram {
     this.child.stdin.on('error', () => {});
     this.child.once('error', (error) => this.fail(`The program did not start: ${error.message}.`));
     this.child.once('close', (status, signal) => {
-      const log = this.errors.trim().split('\n').at(-1);
+      const log = lastMessage(this.errors);
       const ending = `The program ended with ${signal ?? `status ${status}`}`;
       this.fail(log ? `${ending}; its last error output is: ${log.slice(0, 300)}` : `${ending}.`);
     });
@@ -238,4 +238,10 @@ export async function startProgram(own: OwnCommand): Promise<{ program: Environm
     program.kill();
     throw error;
   }
+}
+
+/** Returns the last line of an error output that isn't part of a stack trace: Node prints its trace and version after the message. */
+function lastMessage(text: string): string | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.findLast((line) => !/^(\s|\}|Node\.js v)/.test(line)) ?? lines.at(-1);
 }

@@ -67,6 +67,6 @@ const commandNotConfirmed = ({ command, directory }: OwnCommand) =>
   new Failure(
     'command_not_confirmed',
     `The command "${command}" in ${directory} was not confirmed on this computer.`,
-    'Confirm it in the app, or with `starpo env allow`. Run only commands that you trust.',
+    'Confirm it in the app, or run `starpo env allow` with this command in this folder. Run only commands that you trust.',
     { command, directory },
   );

@@ -54,12 +54,13 @@ void wait_for(LateEnvironment& environment) {
 }
 
 // A program that plays any number of episodes of one turn with sed: it pays 1 for each action. Levels in `failing`
-// report an error.
-std::string sed_program(const std::string& failing = "") {
+// report an error, and levels in `crashing` end the process.
+std::string sed_program(const std::string& failing = "", const std::string& crashing = "") {
   const std::string id = R"(s/.*"id":\([0-9]*\).*/)";
   std::string script = R"(sed -u -n -e '/"hello"/{s/.*/{"hello":{"version":1,"name":"Sed","episodes":64}}/p;b;}')";
   if (!failing.empty())
     script += R"( -e '/"seed":\()" + failing + R"(\)[,}]/{)" + id + R"({"id":\1,"error":"no such level"}/p;b;}')";
+  if (!crashing.empty()) script += R"( -e '/"seed":)" + crashing + "[,}]/q3'";
   script += R"( -e '/"reset"/{)" + id + R"({"id":\1,"observation":"P_G"}/p;b;}')";
   script += R"( -e '/"step"/{)" + id + R"({"id":\1,"observation":"__P","reward":1,"done":true,"success":true}/p;}')";
   return script;
@@ -148,6 +149,9 @@ TEST_CASE("whatever a program does wrong, its episode fails with the reason and 
   } cases[] = {
       {"kill -9 $$", "it was killed by signal 9"},
       {"echo broken >&2; exit 3", "it exited with status 3; its last error output is: broken"},
+      {"printf 'a.mjs:3\n\nError: no tiles\n    at a.mjs {\n}\n\nNode.js v24.1.0\n' >&2; exit 1",
+       "it exited with status 1; its last error output is: Error: no tiles"},
+      {"echo '  indented' >&2; exit 3", "it exited with status 3; its last error output is:   indented"},
       {"echo hello", "it wrote a line that is not a JSON object: \"hello\""},
       {R"(echo '{"id":1,"observation":"s","reward":NaN,"done":false}')", "NaN and Infinity are not JSON"},
       {R"(echo '{"id":1,"observation":"s","reward":1e999,"done":false}')", "not a JSON object"},
@@ -406,8 +410,8 @@ TEST_CASE("slots do not change a rollout of a program; failed levels are void an
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
   config.environments[0].type = "process";
-  const auto roll_out = [&](const std::string& failing, int slots) {
-    config.environments[0].config = process_json(confirmed(config_of(sed_program(failing)))).dump();
+  const auto roll_out = [&](const std::string& failing, int slots, const std::string& crashing = "") {
+    config.environments[0].config = process_json(confirmed(config_of(sed_program(failing, crashing)))).dump();
     auto state = tiny_state(config, folder.path());
     const auto generator = state->replica.policy->make_generator(slots, config.rollout.context);
     const auto specs = training_episodes(config, 1);
@@ -435,6 +439,10 @@ TEST_CASE("slots do not change a rollout of a program; failed levels are void an
     CHECK(summary["kept"] == !is_failed);
     if (is_failed) CHECK(summary["void"] == json{{"reason", "it reported an error: no such level"}});
   }
+  // The first eight episodes share a process, which level 10000 ends again and again. Only its four are void.
+  const auto crashed = roll_out("", 12, "10000");
+  for (std::size_t i = 0; i < crashed.size(); ++i) CHECK(crashed[i].is_void() == (i < 4));
+  for (std::size_t i = 0; i < 8; ++i) CHECK(crashed[i].failures.size() == (i < 4 ? 2 : 1));
   CHECK(error_code_of([&] { roll_out("10000\\|10001\\|10002", 5); }) == "environment_failed");
 }
 

@@ -161,8 +161,8 @@ export function sortRuns(runs: readonly RunSummary[], column: Column | undefined
 /** Columns in the order of their importance: the first ones that fit are shown until the user chooses. */
 const defaults = {
   history: [
-    ...['status', 'success', 'iterations', 'trap', 'started', 'environment', 'setting:optimizer.learning_rate'],
-    ...['duration', 'panel', 'algorithm', 'disk', 'setting:seed', 'device', 'note'],
+    ...['status', 'success', 'iterations', 'trap', 'started', 'environment', 'panel'],
+    ...['setting:optimizer.learning_rate', 'duration', 'algorithm', 'disk', 'setting:seed', 'device', 'note'],
   ],
   compare: ['success', 'panel', 'setting:optimizer.learning_rate', 'setting:seed', 'status', 'algorithm', 'iterations'],
 };

@@ -140,13 +140,16 @@ export function followServer(api: Api): () => void {
       })
       .then(changes.flush)
       .catch(fail);
+    loadPresets();
+    api.call('tensorBoard.get', {}).then(showTensorBoard).catch(fail);
+    loadClusters();
+    loadSystem();
+  }
+  function loadPresets(): void {
     api
       .call('presets.list', {})
       .then((presets) => useApp.setState({ presets }))
       .catch(fail);
-    api.call('tensorBoard.get', {}).then(showTensorBoard).catch(fail);
-    loadClusters();
-    loadSystem();
   }
   function loadClusters(): void {
     api
@@ -174,6 +177,8 @@ export function followServer(api: Api): () => void {
   const stops = [
     api.on('tensorBoard', showTensorBoard),
     api.on('targets', loadClusters),
+    // An environment may have become a preset.
+    api.on('environments', loadPresets),
     api.on('run', (summary) => catchUp.notice(() => changes.add(summary.id, summary))),
     api.on('removed', ({ runId }) => catchUp.notice(() => changes.add(runId, null))),
     api.onState((connection) => {

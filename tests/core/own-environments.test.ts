@@ -91,12 +91,19 @@ test('environments that are added at the same time have different ids, and a com
 
 test('a program that does not start, a missing folder and an address are refused with the reason', async () => {
   const { call } = await api();
-  const broken = { command: 'echo no tiles >&2; exit 3', directory: world.folder };
+  const trace = "printf 'a.mjs:3\\n\\nError: no tiles\\n    at a.mjs {\\n}\\n\\nNode.js v24.1.0\\n' >&2; exit 3";
+  const broken = { command: trace, directory: world.folder };
   call['commands.confirm'](broken);
   await expect(call['environments.add'](broken)).rejects.toMatchObject({
     code: 'environment_failed',
-    message: 'The program ended with status 3; its last error output is: no tiles',
+    message: 'The program ended with status 3; its last error output is: Error: no tiles',
   });
+  // Actions that are reported per level are those of the environment.
+  const answers = ['{"hello":{"version":1,"name":"Named"}}', '{"id":1,"observation":"s","actions":["go"]}'];
+  const script = answers.map((answer) => `read -r line; echo '${answer}'`).join('; ');
+  const named = { command: `${script}; cat >/dev/null`, directory: world.folder };
+  call['commands.confirm'](named);
+  expect(await call['environments.add'](named)).toMatchObject({ name: 'Named', actions: ['go'] });
   const missing = { command, directory: join(world.folder, 'missing') };
   await expect(call['environments.add'](missing)).rejects.toMatchObject({ code: 'directory_missing' });
   await expect(call['environments.add']({ address: 'localhost:8000' })).rejects.toMatchObject({

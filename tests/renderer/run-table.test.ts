@@ -100,6 +100,7 @@ describe('columns', () => {
     const shownAt = (width: number) => fitting('history', columns, width).map(({ id }) => id);
     expect(shownAt(530)).toEqual(['status', 'success']);
     expect(shownAt(900)).toEqual(['status', 'trap', 'iterations', 'success', 'started']);
+    expect(shownAt(1144)).toContain('panel');
     expect(shownAt(4000)).toContain('setting:seed');
   });
 

@@ -52,6 +52,10 @@ describe('next steps', () => {
     const live = run({ ...whole, status: 'running', iteration: 30 });
     expect(describeResult(live, 64)).toMatch(/^success on 64 fixed levels, after 30 iterations in /);
     expect(describeResult(live, 64, 20)).toBe('success on 64 fixed levels, after 20 iterations');
+    const panels = [{ label: 'frozen-lake', hash: '1a2b3c4d5e6f' }];
+    expect(describeResult({ ...live, panels }, 64, 1)).toBe(
+      'success on 64 fixed levels (panel 1a2b3c4d), after 1 iteration',
+    );
     expect(describeResult({ ...whole, parent: { run: 'parent', iteration: 80 } }, null)).toMatch(
       /^success, after 40 more iterations in /,
     );

@@ -39,10 +39,7 @@ TokenAdvantages bi_level_gae(const EpisodeRewards& episode, const AdvantageConfi
   for (std::size_t k = 0; k < turns.size(); ++k) {
     const auto [first, last] = turns[k];
     rewards[last] = turn_advantages[k] + values[k];  // the turn's return
-    // Older clang does not capture structured bindings.
-    const auto part = [first = first, last = last](auto& all) {
-      return std::span(all).subspan(first, last - first + 1);
-    };
+    const auto part = [&](auto& all) { return std::span(all).subspan(first, last - first + 1); };
     generalized_advantages(part(rewards), part(episode.values), config.gamma, config.lambda, part(result.advantages));
   }
   result.value_targets = sum_of(result.advantages, episode.values);

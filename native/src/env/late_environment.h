@@ -12,8 +12,14 @@ namespace starpo {
 // The environment failed in one episode, which therefore doesn't measure the policy.
 class EnvironmentFailure : public Error {
  public:
-  explicit EnvironmentFailure(const std::string& reason)
-      : Error("environment_failed", reason, "check the environment's program") {}
+  explicit EnvironmentFailure(const std::string& reason, bool is_shared = false)
+      : Error("environment_failed", reason, "check the environment's program"), is_shared_(is_shared) {}
+
+  // Whether another episode of the same process may have caused it.
+  bool is_shared() const { return is_shared_; }
+
+ private:
+  bool is_shared_;
 };
 
 // An environment outside of this process, which may answer late. start_reset() and start_step() send a request, wait()
@@ -26,6 +32,8 @@ class LateEnvironment : public Environment {
   virtual void start_step(std::string_view action) = 0;
   virtual StepResult finish_step() = 0;
   virtual bool ready() = 0;
+  // Plays the next episode in a process without other episodes. Call before start_reset().
+  virtual void isolate() = 0;
   // Blocks until an answer to this or another copy has arrived or the time is over.
   virtual void wait(std::chrono::milliseconds limit) = 0;
 

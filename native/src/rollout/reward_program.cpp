@@ -64,7 +64,7 @@ std::vector<std::size_t> EpisodeScoring::receive(std::span<Episode> episodes, st
       add_terms(episode, request.answer);
     } catch (const EnvironmentFailure& failure) {
       episode.failures.push_back(std::string(kRewardProgramFailure) + failure.what());
-      if (!failed_[index]) {
+      if (!failed_[index] || failure.is_shared()) {
         failed_[index] = true;
         program_.pool_.begin(request, std::move(request.request));
         waiting_.push_back(index);

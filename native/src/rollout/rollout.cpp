@@ -35,7 +35,8 @@ class SlotScheduler {
         draws_{request.random, request.iteration, request.sampling, request.rules.front().chat.stop_ids()},
         slots_(generator.slots()),
         episodes_(request.episodes.size()),
-        failures_(request.episodes.size()) {
+        failures_(request.episodes.size()),
+        isolated_(request.episodes.size()) {
     if (request.reward_program) scoring_.emplace(*request.reward_program, request.episodes.size());
   }
 
@@ -70,7 +71,9 @@ class SlotScheduler {
     }
     const EpisodeSpec& spec = request_.episodes[state.episode];
     unless_environment_fails(slot, [&] {
-      state.player.emplace(request_.rules[spec.environment], request_.prototypes[spec.environment]->clone(), spec,
+      auto environment = request_.prototypes[spec.environment]->clone();
+      if (isolated_[state.episode]) environment->late()->isolate();
+      state.player.emplace(request_.rules[spec.environment], std::move(environment), spec,
                            EpisodePlayer::Waiting::returns);
       if (!state.player->waiting()) read(slot, state.player->prompt());
     });
@@ -117,19 +120,22 @@ class SlotScheduler {
     try {
       play();
     } catch (const EnvironmentFailure& failure) {
-      void_episode(slot, failure.what());
+      void_episode(slot, failure);
     }
   }
 
-  // Plays the episode once more, or leaves it void.
-  void void_episode(int slot, const std::string& reason) {
+  // Plays the episode once more, or leaves it void. A failure that another episode may have caused doesn't make it
+  // void: it is played apart from the others.
+  void void_episode(int slot, const EnvironmentFailure& failure) {
+    const std::string reason = failure.what();
     Slot& state = slots_[slot];
     Episode partial = state.player ? state.player->take() : Episode{};
     state.player.reset();
     if (state.begun) generator_.end(slot);
     std::vector<std::string>& failures = failures_[state.episode];
     failures.push_back(reason);
-    if (failures.size() == 1) {
+    if (failure.is_shared()) isolated_[state.episode] = true;
+    if (failures.size() == 1 || failure.is_shared()) {
       again_.push_back(state.episode);
       return;
     }
@@ -210,6 +216,7 @@ class SlotScheduler {
   std::vector<Slot> slots_;
   std::vector<Episode> episodes_;
   std::vector<std::vector<std::string>> failures_;  // [episodes] reasons
+  std::vector<bool> isolated_;                      // [episodes]; see LateEnvironment::isolate
   std::optional<EpisodeScoring> scoring_;           // with a reward program
   std::deque<int> again_;                           // episodes whose environment failed once
   int next_ = 0;

@@ -1,4 +1,5 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { panelHashes } from '../../../core/contract/panel-words.ts';
 import { evaluationLabels } from '../../charts/chart-specs.ts';
 import type { RunSeries } from '../../charts/run-series.ts';
 import { duration } from '../../components/format.ts';
@@ -44,7 +45,7 @@ export const successChange = ({ first, last }: Learned) =>
   `${(first.value * 100).toFixed(1)} → ${(last.value * 100).toFixed(1)} %`;
 
 /**
- * Describes the result: `success on 256 fixed levels, after 200 iterations in 6 min 12 s on CPU, 2 threads`. A
+ * Describes the result: `success on 256 fixed levels (panel 1a2b3c4d), after 200 iterations in 6 min 12 s on CPU, 2 threads`. A
  * fork counts only its own iterations and time. `evaluatedAt`: the last evaluation of a run that is still training, whose time is not known.
  */
 export function describeResult(run: RunSummary, levels: number | null, evaluatedAt: number | null = null): string {
@@ -52,9 +53,11 @@ export function describeResult(run: RunSummary, levels: number | null, evaluated
   const machine = machineText(run);
   const before = run.parent?.iteration ?? 0;
   const done = evaluatedAt ?? (run.status === 'completed' ? run.iterations : run.iteration);
-  const iterations = before > 0 ? `${Math.max(0, done - before)} more iterations` : `${done} iterations`;
+  const count = Math.max(0, done - before);
+  const iterations = `${count}${before > 0 ? ' more' : ''} ${count === 1 ? 'iteration' : 'iterations'}`;
+  const panel = panelHashes(run.panels);
   return [
-    levels === null ? 'success' : `success on ${levels} fixed levels`,
+    levels === null ? 'success' : `success on ${levels} fixed levels${panel && ` (panel ${panel})`}`,
     `, after ${iterations}`,
     elapsed === null ? '' : ` in ${duration(elapsed)}`,
     machine && ` on ${machine}`,

@@ -98,6 +98,22 @@ ssize_t read_available(int descriptor, std::string& text) {
   }
 }
 
+// Returns the last line of an error output that isn't part of a stack trace: Node prints its trace and version after
+// the message. Without such a line, returns the last line that isn't blank.
+std::string last_message(std::string_view text) {
+  std::string_view last;
+  while (!text.empty()) {
+    const std::size_t at = text.rfind('\n') + 1;
+    std::string_view line = text.substr(at);
+    text = text.substr(0, at == 0 ? 0 : at - 1);
+    while (!line.empty() && std::strchr("\r \t", line.back())) line.remove_suffix(1);
+    if (line.empty()) continue;
+    if (last.empty()) last = line;
+    if (!std::strchr(" \t}", line.front()) && !line.starts_with("Node.js v")) return std::string(line);
+  }
+  return std::string(last);
+}
+
 }  // namespace
 
 ChildProcess::ChildProcess(const std::string& command, const std::string& directory) {
@@ -241,10 +257,8 @@ void ChildProcess::end(const std::string& reason) {
   kill_group();
   read_errors();
   failure_ = reason;
-  while (!error_text_.empty() && std::strchr("\n\r \t", error_text_.back())) error_text_.pop_back();
-  if (error_text_.empty()) return;
-  const std::string last = error_text_.substr(error_text_.rfind('\n') + 1);
-  failure_ += "; its last error output is: " + printable(last, 300);
+  const std::string last = last_message(error_text_);
+  if (!last.empty()) failure_ += "; its last error output is: " + printable(last, 300);
 }
 
 void ChildProcess::kill_group() {

@@ -28,6 +28,7 @@ class ProcessEnvironment final : public LateEnvironment {
   void finish_reset() override;
   void start_step(std::string_view action) override;
   StepResult finish_step() override;
+  void isolate() override { episode_.isolated = true; }
   bool ready() override { return ProgramPool::ready(episode_); }
   void wait(std::chrono::milliseconds limit) override { pool_->wait(limit); }
 

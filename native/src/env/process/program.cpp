@@ -42,6 +42,11 @@ Clock::time_point Program::next_deadline() const {
   return next;
 }
 
+bool Program::has_room_for(const ProgramEpisode& next) const {
+  const bool plays_isolated = episodes() == 1 && episodes_.begin()->second->isolated;
+  return !plays_isolated && episodes() < (next.isolated ? std::min(1, capacity_) : capacity_);
+}
+
 void Program::add(ProgramEpisode& episode) {
   episode.program = this;
   episode.id = next_id_++;
@@ -139,14 +144,16 @@ void Program::check_deadlines() {
   for (ProgramEpisode* episode : late) fail(*episode, reason);
 }
 
-void Program::fail(ProgramEpisode& episode, const std::string& reason) {
+void Program::fail(ProgramEpisode& episode, const std::string& reason, bool is_shared) {
   remove(episode);
   episode.state = ProgramEpisode::State::failed;
   episode.failure = reason;
+  episode.isolated = is_shared;
 }
 
 void Program::fail_all() {
-  while (!episodes_.empty()) fail(*episodes_.begin()->second, failure());
+  const bool is_shared = episodes() > 1;
+  while (!episodes_.empty()) fail(*episodes_.begin()->second, failure(), is_shared);
 }
 
 }  // namespace starpo

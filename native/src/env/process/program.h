@@ -21,6 +21,8 @@ class Program {
   int episodes() const { return static_cast<int>(episodes_.size()); }
   // How many episodes it can play at once. It shrinks when the program declines one.
   int capacity() const { return capacity_; }
+  // An isolated episode needs a process without others.
+  bool has_room_for(const ProgramEpisode&) const;
   // Episodes that the program has declined, because it has no room for them.
   std::vector<ProgramEpisode*> take_declined() { return std::exchange(declined_, {}); }
   // Why it has ended; empty while it runs. All of its episodes have failed then.
@@ -41,7 +43,7 @@ class Program {
   void read_answer(nlohmann::json message);
   void check_deadlines();
   void decline(ProgramEpisode&);
-  void fail(ProgramEpisode&, const std::string& reason);
+  void fail(ProgramEpisode&, const std::string& reason, bool is_shared = false);
   void fail_all();
 
   const ProcessConfig& config_;

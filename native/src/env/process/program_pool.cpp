@@ -37,7 +37,7 @@ void ProgramPool::close(ProgramEpisode& episode) {
 }
 
 bool ProgramPool::ready(const ProgramEpisode& episode) {
-  if (episode.state == State::failed) throw EnvironmentFailure(episode.failure);
+  if (episode.state == State::failed) throw EnvironmentFailure(episode.failure, episode.isolated);
   return episode.state == State::answered;
 }
 
@@ -73,27 +73,28 @@ void ProgramPool::fail_queued(const std::string& reason) {
   for (ProgramEpisode* episode : std::exchange(queued_, {})) {
     episode->state = State::failed;
     episode->failure = reason;
+    episode->isolated = false;
   }
 }
 
 void ProgramPool::assign_queued() {
   while (!queued_.empty()) {
-    Program* program = find_room();
-    if (!program) return;
     ProgramEpisode& episode = *queued_.front();
+    Program* program = find_room(episode);
+    if (!program) return;
     queued_.erase(queued_.begin());
     program->add(episode);
   }
 }
 
 // Returns the process with the fewest episodes, and starts processes while all are in use.
-Program* ProgramPool::find_room() {
+Program* ProgramPool::find_room(const ProgramEpisode& next) {
   Program* best = nullptr;
   int starting = 0;
   for (const auto& program : programs_) {
     if (!program->greeted()) {
       ++starting;
-    } else if (program->episodes() < program->capacity()) {
+    } else if (program->has_room_for(next)) {
       if (!best || program->episodes() < best->episodes()) best = program.get();
     }
   }

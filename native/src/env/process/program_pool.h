@@ -28,6 +28,7 @@ struct ProgramEpisode {
   nlohmann::json answer;
   std::string failure;
   bool stepped = false;        // a step was sent
+  bool isolated = false;       // needs a process without other episodes; set after a failure that they may have caused
   Program* program = nullptr;  // null before it was assigned, and after its end
   std::int64_t id = 0;
   std::chrono::steady_clock::time_point sent, deadline;
@@ -61,7 +62,7 @@ class ProgramPool {
   void update();
   void fail_queued(const std::string& reason);
   void assign_queued();
-  Program* find_room();
+  Program* find_room(const ProgramEpisode&);
 
   ProcessConfig config_;
   std::vector<std::unique_ptr<Program>> programs_;
