@@ -42,6 +42,7 @@ async function openSent(): Promise<{ runId: string; folder: string }> {
 test('a pending job is held, released, delayed and canceled on the page of its run', async () => {
   await openSent();
   await badge('Pending');
+  await page.shown(page.withText('.chart-waiting', 'Submitted to lab'));
   await page.shown(page.withText('.run-link-detail', 'Pending'));
   // The run can't be started on this machine.
   expect(page.withText('.run-head button', /^Start$/)()).toBeUndefined();

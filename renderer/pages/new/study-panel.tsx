@@ -72,7 +72,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
     <section className={`panel ${styles.study}`} aria-labelledby="study">
       <header className={styles.head}>
         <h2 id="study">Sweep</h2>
-        <p className="muted">Trains every combination of values with every seed, one run at a time.</p>
+        <p className="muted">Trains every combination of values with every seed.</p>
         <IconButton icon="close" label="Create a single run instead" onClick={() => setVariation(null)} />
       </header>
       <div className={`${styles.fields} wrap`}>

@@ -1,5 +1,5 @@
 import { type ReactNode, useState, useSyncExternalStore } from 'react';
-import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
+import { hasActiveJob, type RunSummary } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
 import { ChartSections } from '../../charts/chart-sections.tsx';
 import { ChartToolbar } from '../../charts/chart-toolbar.tsx';
@@ -33,7 +33,7 @@ export function WithMetrics({ run, children }: WithMetricsProps) {
   const names = useSyncExternalStore(series.subscribe, () => series.names().sort().join('\n'));
   const axis = useChartPreferences((state) => state.axis);
   if (!loaded) return <Empty title="Loading the charts…" />;
-  if (names === '') return <NoMetrics status={run.status} />;
+  if (names === '') return <NoMetrics run={run} />;
   // A zoom range is valid for one axis only.
   return <ChartsView key={axis}>{children(names)}</ChartsView>;
 }
@@ -67,14 +67,17 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
   );
 }
 
-function NoMetrics({ status }: { status: RunStatus }) {
+function NoMetrics({ run }: { run: RunSummary }) {
+  const { status, job } = run;
   const [title, text] = isLive(status)
     ? ['Waiting for the first metrics', 'The initial policy is evaluated first. Training starts after that.']
-    : status === 'queued'
-      ? ['Queued', 'The run starts automatically when the runs before it have ended.']
-      : status === 'created'
-        ? ['Not started yet', 'Press Start. Charts appear as soon as there are metrics.']
-        : ['No metrics', 'This run ended before its first evaluation.'];
+    : job && hasActiveJob(run)
+      ? [`Submitted to ${job.target}`, 'Charts appear when the job has started and there are metrics.']
+      : status === 'queued'
+        ? ['Queued', 'The run starts automatically when the runs before it have ended.']
+        : status === 'created'
+          ? ['Not started yet', 'Press Start. Charts appear as soon as there are metrics.']
+          : ['No metrics', 'This run ended before its first evaluation.'];
   return (
     <div className="panel chart-waiting">
       <Empty title={title}>{text}</Empty>

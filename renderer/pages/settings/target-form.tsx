@@ -71,7 +71,7 @@ export function TargetForm({ target, names, close }: TargetFormProps) {
             aria-invalid={nameProblem !== null}
             onChange={(event) => setName(event.target.value)}
           />
-          <small className={nameProblem ? fields.wrong : undefined}>{nameProblem ?? 'Selected as “Run on”.'}</small>
+          <small className={nameProblem ? fields.wrong : undefined}>{nameProblem ?? 'Shown under “Run on”.'}</small>
         </label>
         {targetFields.map((field) => (
           <Field
