@@ -75,7 +75,7 @@ try {
   await once(writer, 'message');
   const loadBefore = load();
   const measured = await open(false);
-  const idle = await percentOfACore(measured.core);
+  const before = await percentOfACore(measured.core);
   writer.send('start');
   while ((await measured.running()) < count) await pause(500);
   // The first events start monitors.
@@ -86,12 +86,17 @@ try {
   const noticesPerSecond = Math.round(notices() / seconds);
   await end(measured.core);
 
+  // The same measurement for an idle process, as a baseline.
+  const options = ['--import', join(import.meta.dirname, 'watch-loop.ts'), '--eval', 'setInterval(() => {}, 1000)'];
+  const idle = spawn(process.execPath, options, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  started.push(idle);
   const watched = await open(true);
   while ((await watched.running()) < count) await pause(500);
   await subscribe(watched.client);
-  await report(watched.core);
+  await Promise.all([report(watched.core), report(idle)]);
   await pause(seconds * 1000);
   const { longestBlock, longestWork } = await report(watched.core);
+  const { longestBlock: longestOfIdle } = await report(idle);
   if ((await watched.running()) < count) throw new Error('A run is no longer followed.');
   writeResult(
     {
@@ -100,9 +105,9 @@ try {
       load: { before: loadBefore, after: load() },
       runs: count,
       events_per_run: 'four phases per second, an iteration with 80 metrics and a rollout every 10 seconds',
-      percent_of_a_core: { before_the_runs_start: idle, following: alone, following_with_an_open_page: withPage },
+      percent_of_a_core: { before_the_runs_start: before, following: alone, following_with_an_open_page: withPage },
       notices_per_second: noticesPerSecond,
-      longest_block_milliseconds: round(longestBlock),
+      longest_block_milliseconds: { of_core: round(longestBlock), of_an_idle_process: round(longestOfIdle) },
       longest_block_milliseconds_of_processor_time: round(longestWork),
     },
     values.out,

@@ -14,7 +14,7 @@ import { readStoredPart, toSummary } from './summary.ts';
 
 const pollInterval = 1000;
 /** Minimum time in ms between two polls per living trainer, so that following hundreds of jobs takes a few percent of a core. */
-const timePerTrainer = 10;
+const timePerTrainer = 15;
 /** Runs ingested concurrently at the start, which keeps the writer busy. */
 const concurrentRuns = 4;
 /** Runs ingested together by a scan. More would block this process while their events are published. */
