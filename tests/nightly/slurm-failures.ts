@@ -103,9 +103,12 @@ export const failureScenarios: Record<string, (site: Site) => Promise<object>> =
       await site.submit(runId);
       await site.until(runId, ({ iteration }) => iteration >= 15);
       const filler = join(site.home, 'filler');
-      // Writes until the disk is full.
-      spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4k'], { stdio: 'ignore' });
+      const fill = () => spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4k'], { stdio: 'ignore' });
+      fill();
       const words = await site.words(runId, ({ phase }) => phase === 'ended');
+      // The trainer has deleted its partial files, so core can record that it failed.
+      await untilRun(core, runId, ({ status }) => status === 'failed');
+      fill();
       const refused = await site.submit(runId).then(
         () => null,
         (error) => asFailure(error).code,
