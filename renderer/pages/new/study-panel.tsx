@@ -130,20 +130,21 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
             `, ${durationRange(validation.time.low * seeds.length, validation.time.high * seeds.length)} on this machine`}
           {runs > 2000 && '. A sweep has at most 2,000.'}
         </p>
-        <span className="spacer" />
-        <RunOn target={target} onChange={setTarget} />
-        <Button writes disabled={!canCreate} onClick={() => void create('nothing')}>
-          Create
-        </Button>
-        <Button
-          writes
-          kind="primary"
-          icon="play"
-          disabled={!canCreate}
-          onClick={() => void create(target === null ? 'start' : 'submit')}
-        >
-          {target === null ? 'Create and start' : 'Create and submit…'}
-        </Button>
+        <div className={`row wrap ${styles.create}`}>
+          <RunOn target={target} onChange={setTarget} />
+          <Button writes disabled={!canCreate} onClick={() => void create('nothing')}>
+            Create
+          </Button>
+          <Button
+            writes
+            kind="primary"
+            icon="play"
+            disabled={!canCreate}
+            onClick={() => void create(target === null ? 'start' : 'submit')}
+          >
+            {target === null ? 'Create and start' : 'Create and submit…'}
+          </Button>
+        </div>
       </footer>
       {(problem ?? validation.problem) && (
         <p className={styles.wrong} role="alert">
