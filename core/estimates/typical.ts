@@ -29,6 +29,11 @@ function keptShare({ strategy, keep, count }: RunConfig['filter'], groups: numbe
   return strategy === 'top_k' ? Math.min(1, count / groups) : Math.max(keep, 1 / groups);
 }
 
+/** Returns how often the update reads a turn, on average: the first `window` turns are one sample, and each later turn is read with those before it. */
+function readsPerTurn(turns: number, window: number): number {
+  return window === 0 || turns <= window ? 1 : (window + (turns - window) * window) / turns;
+}
+
 /** Returns the seconds per training iteration on one core, without evaluations. */
 export function iterationSeconds(config: RunConfig): number {
   const { environments, rollout, filter, replay, policy_loss, critic, kl, task } = config;
@@ -36,7 +41,10 @@ export function iterationSeconds(config: RunConfig): number {
   const episodes = rollout.groups * rollout.group_size;
   const kept = keptShare(filter, rollout.groups) / (replaysGroups(replay) ? 1 - replay.share : 1);
   const passes = policy_loss.epochs * (1 + criticTime[critic.model]) + (kl.coefficient > 0 ? referenceTime : 0);
-  return mean(environments, ({ play, learn }) => episodes * (play + learn * kept * passes));
+  return mean(environments, ({ play, learn }, { max_turns }) => {
+    const reads = readsPerTurn(max_turns / 2, rollout.context_turns);
+    return episodes * (play + learn * reads * kept * passes);
+  });
 }
 
 /** Returns the seconds for all evaluations of a run on one core. */
@@ -56,7 +64,10 @@ function paceOf({ type, max_turns, config }: EnvironmentConfig): Pace {
 }
 
 /** Returns the mean over the trained environments, weighted by their shares. */
-function mean(environments: readonly EnvironmentConfig[], value: (pace: Pace) => number): number {
+function mean(
+  environments: readonly EnvironmentConfig[],
+  value: (pace: Pace, environment: EnvironmentConfig) => number,
+): number {
   const shares = environments.reduce((sum, { share }) => sum + share, 0) || 1;
-  return environments.reduce((sum, environment) => sum + (environment.share / shares) * value(paceOf(environment)), 0);
+  return environments.reduce((sum, each) => sum + (each.share / shares) * value(paceOf(each), each), 0);
 }

@@ -11,7 +11,10 @@ const bytesPerEpisode = 800;
  * Estimates the final bytes of a run directory, to check whether the disk is large enough: all checkpoints, optimizer states, one checkpoint being
  * written, and the kept episodes. Uses the sizes of existing files.
  */
-export async function estimateRun(config: RunConfig, sizes: RunSizes): Promise<number> {
+export async function estimateRun(
+  config: RunConfig,
+  sizes: Pick<RunSizes, 'rollouts' | 'rolloutFiles'>,
+): Promise<number> {
   const weights = await weightBytes(config.start.model);
   const { every, keep } = config.checkpoint;
   const checkpoints = 2 + (every > 0 ? Math.floor(config.iterations / every) : 0);
@@ -40,10 +43,14 @@ function rolloutFiles({ task, iterations, rollout_files, evaluation, environment
   };
 }
 
-/** Assumes half of the maximum turns, with responses of half the maximum length, because most end earlier. */
+/**
+ * Assumes half of the maximum turns, with responses of half the maximum length, because most end earlier. Without `context_turns`, all of them fit
+ * one context.
+ */
 function episodesBytes({ environments, rollout }: RunConfig, episodes: number): number {
   const turns = Math.max(...environments.map((each) => each.max_turns));
-  const tokens = Math.min(rollout.context, (turns * rollout.max_response_tokens) / 4);
+  const limit = rollout.context_turns > 0 ? Infinity : rollout.context;
+  const tokens = Math.min(limit, (turns * rollout.max_response_tokens) / 4);
   return episodes * (bytesPerEpisode + tokens * bytesPerToken);
 }
 

@@ -132,6 +132,13 @@ describe('configurations', { timeout: 60_000 }, () => {
     const before = (await timeOf({}))!;
     expect(before).toMatchObject({ basis: 'typical', runs: 0 });
     expect((await timeOf({ iterations: 240, 'evaluation.every': 0 }))!.seconds).toBeGreaterThan(1.8 * before.seconds);
+    // A context of several turns is read again for each later turn.
+    const turns = { 'environments.0.max_turns': 20, 'environments.0.max_actions': 20 };
+    const [whole, one, four] = await Promise.all(
+      [0, 1, 4].map((window) => timeOf({ ...turns, 'rollout.context_turns': window })),
+    );
+    expect(one).toEqual(whole);
+    expect(four!.seconds).toBeGreaterThan(1.5 * whole!.seconds);
     const published = await api['configs.check']({ preset: 'qwen2.5-0.5b-sokoban-starpo-s' });
     expect(published.time).toBeNull();
 

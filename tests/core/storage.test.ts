@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { phaseTitle } from '../../core/contract/run-facts.ts';
 import type { Core } from '../../core/index.ts';
+import { estimateRun } from '../../core/run-library/estimate.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import * as journal from './fixtures/journal.ts';
 import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
@@ -76,6 +77,21 @@ describe('the disk usage of a run', { timeout: 60_000 }, () => {
     );
     const huge = { groups: 4096, group_size: 1024, slots: 1, max_response_tokens: 65536, context: 1048576 };
     const config = JSON.parse(readFileSync(join(core.runs.folder('large'), 'run.json'), 'utf8'));
+    // An episode with several contexts can be longer than a context.
+    const bytesWith = (rollout: object) =>
+      estimateRun(
+        {
+          ...config,
+          environments: [{ ...config.environments[0], max_turns: 100 }],
+          rollout: { ...config.rollout, ...rollout },
+        },
+        { rollouts: 0, rolloutFiles: 0 },
+      );
+    const short = { context: 300, max_response_tokens: 100 };
+    expect(await bytesWith({ ...short, context_turns: 1 })).toBe(await bytesWith({ ...short, context: 2500 }));
+    expect(await bytesWith({ ...short, context_turns: 0 })).toBeLessThan(
+      await bytesWith({ ...short, context_turns: 1 }),
+    );
     rmSync(join(core.runs.folder('large'), 'rollouts'), { recursive: true });
     writeFileSync(
       join(core.runs.folder('large'), 'run.json'),
