@@ -10,54 +10,44 @@ export interface Pair {
   rollback: Trained;
 }
 
-/** Points below the best before the collapse that still count as saved. */
+/** Points below the best that still count as saved. */
 const saved = 10;
 
 const gainOf = ({ notify, rollback }: Pair) => rollback.last_ten - notify.last_ten;
-const hasCollapsed = ({ notify }: Pair) => notify.label !== null && notify.label.collapsed !== null;
 const lostIterations = ({ rollback }: Pair) =>
   rollback.rollbacks.reduce((sum, { stopped_at, back_to }) => sum + stopped_at - back_to, 0);
 
-const rounded = (value: number | null) => (value === null ? null : Number(value.toFixed(1)));
+/** Groups by what happened to the run that was left alone. */
+const groups: Readonly<Record<string, (label: NonNullable<Trained['label']>) => boolean>> = {
+  collapsing: ({ collapsed }) => collapsed !== null,
+  declining_or_locked: ({ collapsed, kind }) => collapsed === null && ['declining', 'locked'].includes(kind),
+  healthy: ({ kind }) => ['healthy', 'solved'].includes(kind),
+};
 
-/** Returns the mean of paired differences in points with its 95 % interval over pairs; null without pairs. */
-function gainIn(pairs: readonly Pair[]) {
-  const estimate = estimateMean(pairs.map(gainOf));
-  return estimate && { mean: rounded(estimate.mean), low: rounded(estimate.low), high: rounded(estimate.high) };
-}
+const rounded = (value: number | null) => (value === null ? null : Number(value.toFixed(1)));
 
 const share = (pairs: readonly Pair[], counts: (pair: Pair) => boolean) =>
   pairs.length === 0 ? null : Number((pairs.filter(counts).length / pairs.length).toFixed(3));
 
-/** Summarizes pairs. A setting is a pair; a family has several seeds. */
-export function summarize(pairs: readonly Pair[]) {
-  const collapsing = pairs.filter(hasCollapsed);
-  const healthy = pairs.filter((pair) => !hasCollapsed(pair));
-  const isRolledBack = ({ rollback }: Pair) => rollback.rollbacks.length > 0;
+function summaryOf(pairs: readonly Pair[]) {
+  const gain = estimateMean(pairs.map(gainOf));
   return {
     pairs: pairs.length,
-    gain: gainIn(pairs),
-    collapsing: {
-      pairs: collapsing.length,
-      rolled_back: share(collapsing, isRolledBack),
-      /** End within ten points of the best before the collapse. */
-      saved: share(collapsing, ({ notify, rollback }) => rollback.last_ten >= notify.best - saved),
-      gain: gainIn(collapsing),
-      iterations_lost: rounded(estimateMean(collapsing.map(lostIterations))?.mean ?? null),
-    },
-    healthy: {
-      pairs: healthy.length,
-      /** Rolled back without need. */
-      rolled_back: share(healthy, isRolledBack),
-      gain: gainIn(healthy),
-      iterations_lost: rounded(estimateMean(healthy.map(lostIterations))?.mean ?? null),
-    },
-    families: [...Map.groupBy(pairs, ({ family }) => family)].map(([family, own]) => ({
-      family,
-      pairs: own.length,
-      collapsed: own.filter(hasCollapsed).length,
-      rolled_back: own.filter(isRolledBack).length,
-      gain: gainIn(own),
-    })),
+    rolled_back: share(pairs, ({ rollback }) => rollback.rollbacks.length > 0),
+    /** Share of the rolled-back side that ends within ten points of the best of the run that was left alone, before its collapse. */
+    saved: share(pairs, ({ notify, rollback }) => rollback.last_ten >= notify.best - saved),
+    /** Mean of paired differences in points with its 95 % interval over pairs. */
+    gain: gain && { mean: rounded(gain.mean), low: rounded(gain.low), high: rounded(gain.high) },
+    iterations_lost: rounded(estimateMean(pairs.map(lostIterations))?.mean ?? null),
+  };
+}
+
+/** Summarizes pairs: all, by group, and by family. A setting is a pair; a family has several seeds. */
+export function summarize(pairs: readonly Pair[]) {
+  const inGroup = (isIn: (typeof groups)[string]) => pairs.filter(({ notify: { label } }) => label && isIn(label));
+  return {
+    ...summaryOf(pairs),
+    groups: Object.fromEntries(Object.entries(groups).map(([name, isIn]) => [name, summaryOf(inGroup(isIn))])),
+    families: [...Map.groupBy(pairs, ({ family }) => family)].map(([family, own]) => ({ family, ...summaryOf(own) })),
   };
 }

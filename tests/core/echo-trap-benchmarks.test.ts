@@ -16,20 +16,24 @@ const pair = (family: string, seed: number, notify: Trained, rollback: Trained):
   ...{ family, seed, notify, rollback },
 });
 
-test('reactions: collapsing and healthy settings are compared with their pair', () => {
-  const { gain, collapsing, healthy, families } = summarize([
+test('reactions: collapsing, declining and healthy settings are compared with their pair', () => {
+  const { gain, groups, families } = summarize([
     pair('risky', 1, trained(10, 70), trained(55, null, 20)),
     pair('risky', 2, trained(20, 80), trained(45, null, 40)),
     pair('calm', 1, trained(60, null), trained(60, null)),
     pair('calm', 2, trained(62, null), trained(58, null, 45)),
+    pair('calm', 3, { ...trained(40, null), label: { collapsed: null, kind: 'declining' } }, trained(60, null, 30)),
   ]);
-  expect(gain!.mean).toBe(16.5);
+  expect(gain!.mean).toBe(17.2);
   // 55 is within ten points of 60, 45 is not.
-  expect(collapsing).toMatchObject({ pairs: 2, rolled_back: 1, saved: 0.5, gain: { mean: 35 }, iterations_lost: 20 });
-  expect(healthy).toMatchObject({ pairs: 2, rolled_back: 0.5, gain: { mean: -2 }, iterations_lost: 2.5 });
-  expect(families.map(({ family, collapsed, rolled_back }) => [family, collapsed, rolled_back])).toEqual([
-    ['risky', 2, 2],
-    ['calm', 0, 1],
+  expect(groups).toMatchObject({
+    collapsing: { pairs: 2, rolled_back: 1, saved: 0.5, gain: { mean: 35 }, iterations_lost: 20 },
+    declining_or_locked: { pairs: 1, rolled_back: 1, saved: 1, gain: { mean: 20 }, iterations_lost: 20 },
+    healthy: { pairs: 2, rolled_back: 0.5, saved: 1, gain: { mean: -2 }, iterations_lost: 2.5 },
+  });
+  expect(families.map(({ family, pairs, rolled_back }) => [family, pairs, rolled_back])).toEqual([
+    ['risky', 2, 1],
+    ['calm', 3, 0.667],
   ]);
   expect(summarize([]).gain).toBeNull();
 });
