@@ -209,7 +209,6 @@ export const configurationProcedures = {
   'configs.preview': { input: source, output: promptPreview },
 } as const;
 
-/** Procedures that extend a completed run. */
 /** The next step for a new run. */
 export const launch = {
   /** Starts its trainer. */
@@ -220,6 +219,7 @@ export const launch = {
   startable: z.boolean().optional(),
 };
 
+/** Procedures that extend a completed run. */
 export const trainMoreProcedures = {
   /**
    * Extends a completed run: a fork continues from its last checkpoint, bit-identical if the optimizer state is still there. Starts

@@ -222,7 +222,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
 
   test('an invalid value of a union is reported with all accepted forms', async () => {
     await expect(client.call('runs.create', {} as never)).rejects.toMatchObject({
-      hint: 'Expected fields: set, name, tags, note, start, queue, startable, preset, run, checkpoint, keepOptimizer, config.',
+      hint: 'Expected fields: id, set, name, tags, note, start, queue, startable, preset, run, checkpoint, keepOptimizer, config.',
     });
   });
 
