@@ -268,6 +268,24 @@ TEST_CASE("the last completed iteration is that of the latest process") {
   CHECK(iteration() == 50);
 }
 
+TEST_CASE("the evaluations of an iteration are those since it was last completed") {
+  TemporaryFolder run;
+  const auto path = run.path() / "events.jsonl";
+  const auto labels = [&](int iteration) { return evaluated_labels(path, iteration); };
+  using Labels = std::set<std::string>;
+  CHECK(labels(0).empty());
+  for (const char* line :
+       {R"({"type":"evaluation","iteration":0,"label":"lake"})", R"({"type":"iteration","iteration":1})",
+        R"({"type":"evaluation","iteration":1,"label":"lake"})", R"({"type":"started","resume":{},"iteration":0})",
+        R"({"type":"iteration","iteration":1})"})
+    append_text(path, std::string(line) + "\n");
+  CHECK(labels(0) == Labels{"lake"});
+  CHECK(labels(1) == Labels{});
+  append_text(path,
+              "{\"type\":\"evaluation\",\"iteration\":1,\"label\":\"shop\"}\n{\"type\":\"started\",\"iteration\":1}\n");
+  CHECK(labels(1) == Labels{"shop"});
+}
+
 TEST_CASE("a run has one trainer at a time") {
   TemporaryFolder run;
   CHECK_FALSE(find_lock_holder(run.path()).has_value());

@@ -151,7 +151,9 @@ TEST_CASE("a panel has a shop's goals and the digest of its files, and the comma
   episode.spec.seed = 7;
   episode.initial = R"({"kind":"index","goal":{"asin":"B1","price":9.5,"price_cap":20.0}})";
   const Episode* const played[] = {&episode};
-  EnvironmentConfig shop{.label = "shop", .type = "webshop", .config = R"({"catalogue":"/data","price_seed":3})"};
+  EnvironmentConfig shop;
+  shop.type = "webshop";
+  shop.config = R"({"catalogue":"/data","price_seed":3})";
   const auto panel = [&](const std::string& digest) { return json::parse(panel_of(shop, digest, played)); };
   CHECK(panel("").at("environment") ==
         json{{"type", "webshop"}, {"config", {{"catalogue", "/data"}, {"price_seed", 3}}}, {"noise", "shared"}});

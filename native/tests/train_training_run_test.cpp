@@ -351,6 +351,26 @@ TEST_CASE_FIXTURE(TinyRun, "a checkpoint that a killed trainer could not log is 
   }
 }
 
+TEST_CASE_FIXTURE(TinyRun, "a run whose levels changed keeps its weights, and is evaluated before it trains further") {
+  REQUIRE(train() == 0);
+  const auto panel = run.path() / "panels/frozen-lake.json";
+  const std::string levels = read_text(panel);
+  write_text(panel, "other levels");
+  config["iterations"] = 3;
+  CHECK(train() == 1);
+  CHECK(events("checkpoint").back().at("iteration") == 3);
+  config["iterations"] = 4;
+  config["evaluation"]["every"] = 3;
+  CHECK(train() == 1);
+  CHECK(listed("failed", "code") == "3 panel_changed, 3 panel_changed");
+  CHECK(events("iteration").size() == 3);
+  write_text(panel, levels);
+  CHECK(train() == 0);
+  CHECK(listed("evaluation", "label") == "0 frozen-lake, 2 frozen-lake, 3 frozen-lake, 4 frozen-lake");
+  CHECK(train() == 0);
+  CHECK(events("evaluation").size() == 4);
+}
+
 TEST_CASE_FIXTURE(TinyRun, "a run without optimizer state is never started over") {
   config["checkpoint"]["every"] = 1;
   CHECK(train() == 0);

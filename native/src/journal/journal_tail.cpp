@@ -104,4 +104,22 @@ int last_complete_iteration(const std::filesystem::path& events) {
   return 0;
 }
 
+std::set<std::string> evaluated_labels(const std::filesystem::path& events, int iteration) {
+  std::set<std::string> labels;
+  if (!file_exists(events)) return labels;
+  BackwardReader reader(events);
+  if (!reader.readable()) throw unreadable(events);
+  std::string line;
+  reader.next(line);  // bytes after the last newline
+  while (reader.next(line)) {
+    const auto event = nlohmann::json::parse(line, nullptr, false);
+    if (!event.is_object() || event.value("iteration", nlohmann::json()) != iteration) continue;
+    const auto type = event.value("type", nlohmann::json());
+    if (type == "iteration") break;
+    const auto label = event.value("label", nlohmann::json());
+    if (type == "evaluation" && label.is_string()) labels.insert(label.get<std::string>());
+  }
+  return labels;
+}
+
 }  // namespace starpo

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
+#include <string>
 
 namespace starpo {
 
@@ -19,5 +21,9 @@ JournalTail read_journal_tail(const std::filesystem::path& events);
 // Returns the last completed iteration of the latest process. If it has not completed any, returns the iteration that
 // it started from. Errors: journal_unreadable.
 int last_complete_iteration(const std::filesystem::path& events);
+
+// Returns the labels of the evaluations since an iteration was last completed, or since the start if it never was.
+// Errors: journal_unreadable.
+std::set<std::string> evaluated_labels(const std::filesystem::path& events, int iteration);
 
 }  // namespace starpo

@@ -77,10 +77,11 @@ std::string record_panel(const fs::path& run_directory, const std::string& label
     fs::create_directories(file.parent_path(), error);  // writing reports the error
     write_file_atomically(file, panel);
   } else if (read_text_file(file, kMaxPanelBytes) != panel) {
-    throw Error("panel_changed",
-                "the levels of the evaluation " + label + " differ from those of the run's earlier evaluations in " +
-                    name + ", so their results can't be compared",
-                "restore the settings of the run's environments and evaluation, or fork the run");
+    throw Error(
+        kPanelChanged,
+        "the levels of the evaluation " + label + " differ from those of the run's earlier evaluations in " + name +
+            ", so their results can't be compared",
+        "resume the run with the settings and the version of StarPO Studio that it was started with, or fork it");
   }
   return sha256(panel);
 }

@@ -9,6 +9,9 @@
 
 namespace starpo {
 
+// The code of the error of record_panel if the levels differ.
+inline constexpr auto kPanelChanged = "panel_changed";
+
 // Returns the panel of an evaluation, the levels that its episodes were played on, as a file's content
 // (docs/formats/panels.md). `files_digest`: Environment::files_digest.
 std::string panel_of(const EnvironmentConfig&, const std::string& files_digest, std::span<const Episode* const>);

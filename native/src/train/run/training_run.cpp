@@ -9,6 +9,7 @@
 
 #include "algorithm/statistics.h"
 #include "base/error.h"
+#include "journal/journal_tail.h"
 #include "journal/metric_names.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint/checkpoint.h"
@@ -115,6 +116,8 @@ std::string TrainingRun::run_iterations() {
       evaluate();
       checkpoint();
       checkpoints_.publish();  // without a checkpoint, a run that was killed after an iteration can't be resumed
+    } else if (evaluation_due() && !is_evaluated()) {
+      evaluate();
     }
     while (iteration_ < config.iterations && !control_.stop_requested()) {
       ++iteration_;
@@ -122,9 +125,8 @@ std::string TrainingRun::run_iterations() {
       train_iteration();
       checkpoints_.publish_if_written();
 
-      const bool last = iteration_ == config.iterations;
-      if (last || (config.evaluation.every > 0 && iteration_ % config.evaluation.every == 0)) evaluate();
-      if (last || control_.checkpoint_requested() || control_.stop_requested() ||
+      if (evaluation_due()) evaluate();
+      if (iteration_ == config.iterations || control_.checkpoint_requested() || control_.stop_requested() ||
           (config.checkpoint.every > 0 && iteration_ % config.checkpoint.every == 0))
         checkpoint();
       budget_->check();
@@ -134,7 +136,8 @@ std::string TrainingRun::run_iterations() {
     --iteration_;
     checkpoint();
   } catch (const Error& error) {
-    if (error.code() != kEnvironmentFailed) throw;
+    // The next process repeats an evaluation that failed.
+    if (error.code() != kEnvironmentFailed && error.code() != kPanelChanged) throw;
     iteration_ = weights_iteration_;
     checkpoint();
     checkpoints_.publish();
@@ -143,6 +146,20 @@ std::string TrainingRun::run_iterations() {
   checkpoints_.publish();
   control_.finish();
   return iteration_ >= config.iterations ? "completed" : control_.stop_reason();
+}
+
+bool TrainingRun::evaluation_due() const {
+  const RunConfig& config = state_->config;
+  return iteration_ == first_iteration(config) || iteration_ == config.iterations ||
+         (config.evaluation.every > 0 && iteration_ % config.evaluation.every == 0);
+}
+
+// Returns whether the journal has the evaluations of the loaded checkpoint.
+bool TrainingRun::is_evaluated() const {
+  const auto labels = evaluated_labels(directory_ / "events.jsonl", iteration_);
+  return std::ranges::all_of(state_->config.environments, [&](const EnvironmentConfig& environment) {
+    return !environment.validate || labels.contains(environment.label);
+  });
 }
 
 void TrainingRun::rehearse(int iterations, const ResponseLimit& response_limit) {

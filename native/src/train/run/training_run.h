@@ -62,6 +62,8 @@ class TrainingRun {
   std::vector<bool> filter_episodes(std::span<const Episode>, Metrics&);
   RoundGroups choose_groups(std::span<const ScoredGroup>) const;
   ReplayedGroups draw_replay(std::span<const Episode>, const std::vector<bool>& kept_groups);
+  bool evaluation_due() const;
+  bool is_evaluated() const;
   void evaluate();
   void checkpoint();
   void start_checkpoint(int iteration);
