@@ -132,6 +132,6 @@ TEST_CASE("a truncated turn is closed in the context, and an episode ends before
   for (const Episode& episode : roll_out(config, folder.path(), 16)) {
     CHECK(episode.ended == EndReason::context);
     CHECK(episode.turns.size() == 1);
-    CHECK(episode.total_tokens() <= config.rollout.context);
+    CHECK(prompt + episode.sampled_tokens() <= config.rollout.context);
   }
 }

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "error_code.h"
 #include "rollout/rollout.h"
 #include "tiny_run.h"
@@ -164,6 +166,18 @@ TEST_CASE("the first-step check names labels that are shifted by one token, and 
   CHECK(findings(1, 0) == "truncated_responses valid_responses ");
   CHECK(findings(1, 1) == "logprob_gap truncated_responses valid_responses ");
   CHECK(findings(0, 0) == "gradient_norm equal_rewards truncated_responses valid_responses update_ratio ");
+}
+
+TEST_CASE("the first-step check names contexts of many turns as the cause of few trained tokens") {
+  for (const int turns : {0, 1, 5}) {
+    RunConfig config;
+    config.rollout.context_turns = turns;
+    const auto checks = first_step_check(config, {}, {.trained_tokens = 0.005});
+    const auto check = std::ranges::find(checks, std::string("trained_tokens"), &FirstStepCheck::name);
+    REQUIRE(check != checks.end());
+    CHECK(check->verdict == Verdict::suspicious);
+    CHECK(check->setting == (turns > 1 ? "rollout.context_turns" : "environments.0.prompt.first"));
+  }
 }
 
 TEST_CASE_FIXTURE(TinyRun, "the first-step check is repeated when a critic's warm-up ends") {

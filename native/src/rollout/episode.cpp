@@ -49,12 +49,6 @@ int Episode::executed_actions() const {
   return sum;
 }
 
-int Episode::total_tokens() const {
-  int sum = 0;
-  for (const Turn& turn : turns) sum += static_cast<int>(turn.context_ids.size() + turn.ids.size());
-  return sum;
-}
-
 std::vector<std::span<const Episode>> groups_of(std::span<const Episode> episodes) {
   std::vector<std::span<const Episode>> groups;
   for (std::size_t start = 0; start < episodes.size(); start += groups.back().size()) {

@@ -88,7 +88,6 @@ struct Episode {
 
   int sampled_tokens() const;
   int executed_actions() const;
-  int total_tokens() const;  // read and sampled, in all contexts
 };
 
 // Splits episodes, ordered by group, into groups.

@@ -91,11 +91,18 @@ void add_logprob_gap(const RunConfig& config, const Metrics& metrics, CheckList&
             exact ? "precision" : "exactness"});
 }
 
-void add_rollout(const FirstStepMeasurements& measured, const Metrics& metrics, CheckList& list) {
+// Returns why (almost) no token is trained.
+Advice untrained_advice(const RunConfig& config) {
+  if (config.rollout.context_turns > 1)
+    return {"Almost no token is trained: every context repeats earlier turns.", "rollout.context_turns"};
+  return {"Almost no token is trained: the prompts are much longer than the responses.", "environments.0.prompt.first"};
+}
+
+void add_rollout(const RunConfig& config, const FirstStepMeasurements& measured, const Metrics& metrics,
+                 CheckList& list) {
   list.add(
       {"trained_tokens", "Trained tokens", "share"}, measured.trained_tokens, {0.01, 0.99, 0, 1},
-      "The update trains the sampled tokens and masks the prompts.",
-      {"Almost no token is trained: the prompts are much longer than the responses.", "environments.0.prompt.first"},
+      "The update trains the sampled tokens and masks the prompts.", untrained_advice(config),
       {"Almost every token is trained: the prompts are missing or masked wrongly.", "environments.0.prompt.first"});
   list.add({"equal_rewards", "Groups with equal rewards", "share"}, find(metrics, metric::kRolloutZeroStdGroups),
            {0, 0.9, -kUnlimited, 1}, "Rewards differ within groups.", {}, equal_rewards_advice(metrics));
@@ -140,7 +147,7 @@ std::vector<FirstStepCheck> first_step_check(const RunConfig& config, const Metr
   CheckList list;
   add_gradient_norm(metrics, list);
   add_logprob_gap(config, metrics, list);
-  add_rollout(measured, metrics, list);
+  add_rollout(config, measured, metrics, list);
   if (find(metrics, metric::kActorGradNorm)) add_step(config, metrics, measured, list);  // else only the critic trained
   return std::move(list.checks);
 }

@@ -9,7 +9,7 @@
 namespace starpo {
 namespace {
 
-constexpr std::size_t kEpisodes = 64;
+constexpr std::size_t kSamples = 64;
 constexpr std::size_t kPieces = 256, kPieceSize = 4096;  // sampled weights
 
 double token_share(std::span<const Sequence> sequences) {
@@ -28,14 +28,14 @@ FirstStepProbe::FirstStepProbe(const RunConfig& config, Replica& replica, std::s
     : config_(config), replica_(replica), progress_(progress) {
   if (kept.empty()) return;
   trained_tokens_ = token_share(kept);
-  const std::size_t count = std::min(kept.size(), kEpisodes);
-  for (std::size_t i = 0; i < count; ++i) episodes_.push_back(kept[i * kept.size() / count]);
+  const std::size_t count = std::min(kept.size(), kSamples);
+  for (std::size_t i = 0; i < count; ++i) samples_.push_back(kept[i * kept.size() / count]);
   weights_ = sample_weights();
   logprobs_ = sample_logprobs();
 }
 
 FirstStepMeasurements FirstStepProbe::measure() {
-  if (episodes_.empty()) return {};
+  if (samples_.empty()) return {};
   FirstStepMeasurements measured{trained_tokens_, 0, 0};
   double change = 0, size = 0;
   const auto weights = sample_weights();
@@ -47,7 +47,7 @@ FirstStepMeasurements FirstStepProbe::measure() {
   measured.update_ratio = std::sqrt(change / size);
 
   const auto logprobs = sample_logprobs();
-  std::vector<double> divergences;  // [episodes]
+  std::vector<double> divergences;  // [samples]
   for (std::size_t i = 0; i < logprobs.size(); ++i) {
     double sum = 0;
     for (std::size_t t = 0; t < logprobs[i].size(); ++t)
@@ -75,9 +75,9 @@ std::vector<float> FirstStepProbe::sample_weights() const {
 
 std::vector<std::vector<float>> FirstStepProbe::sample_logprobs() {
   compute_reference_logprobs(*replica_.policy_pass, replica_.micro_batch_tokens,
-                             static_cast<float>(config_.rollout.temperature), episodes_, progress_);
+                             static_cast<float>(config_.rollout.temperature), samples_, progress_);
   std::vector<std::vector<float>> logprobs;
-  for (const Sequence& episode : episodes_) logprobs.push_back(episode.reference_logprobs);
+  for (const Sequence& sample : samples_) logprobs.push_back(sample.reference_logprobs);
   return logprobs;
 }
 

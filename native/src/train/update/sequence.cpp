@@ -9,7 +9,9 @@ namespace starpo {
 namespace {
 
 Sequence make_sequence(const Episode& episode, std::span<const Turn> turns) {
-  Sequence sequence{&episode, turns};
+  Sequence sequence;
+  sequence.episode = &episode;
+  sequence.turns = turns;
   std::int32_t position = 0;
   for (const Turn& turn : turns) {
     position += static_cast<std::int32_t>(turn.context_ids.size());
