@@ -126,6 +126,42 @@ TEST_CASE("a context has the system message, the last turns and the current stat
   });
 }
 
+TEST_CASE("later contexts contain the task if the first message has {first_state}, and a warning names a hidden task") {
+  RunConfig config = window_config(1);
+  EnvironmentConfig& shop = config.environments[0];
+  shop.type = "webshop";
+  shop.config = R"({"catalogue":"synthetic:1000:1","observation_mode":"text","human_goals":false,"show_attrs":false,
+                    "price_seed":0,"wrapper":"compact","split":"auto"})";
+  shop.max_turns = 3;
+  shop.max_state_tokens = 0;
+  const auto warnings = [&] {
+    return std::ranges::count_if(run_config_warnings(config), [](const std::string& warning) {
+      return warning.find("hides the task") != std::string::npos;
+    });
+  };
+  shop.prompt = {"", "{state}", "{state}"};
+  CHECK(warnings() == 1);
+  config.rollout.context_turns = 3;
+  CHECK(warnings() == 0);
+  config.rollout.context_turns = 1;
+  shop.prompt.first = "{first_state}\n{state}";
+  CHECK(warnings() == 0);
+  config.rollout.context = 1000;
+  config.rollout.max_response_tokens = 100;
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path());
+  const auto state = tiny_state(config, folder.path());
+  const auto& [tokenizer, chat] = std::tie(state->playground.tokenizer, state->playground.chat);
+  EpisodePlayer player(state->playground.rules[0], state->playground.prototypes[0]->clone(), {0, 0, 0, 0, {}});
+  const std::string task = player.environment().observation();
+  Ids ids = tokenizer.encode("</think><answer>search[snack bars]</answer>");
+  ids.push_back(chat.turn_end());
+  for (const auto id : ids) player.accept(id, -1, 1);
+  REQUIRE(player.begins_context());
+  CHECK(player.environment().observation() != task);
+  CHECK(player.episode().turns[1].context_ids == chat.first_turn("", task + "\n" + player.environment().observation()));
+}
+
 TEST_CASE("rollout.context limits a context, so episodes with few turns in it can be longer") {
   RunConfig config = window_config(0);
   config.rollout.max_response_tokens = 2;

@@ -21,12 +21,20 @@ namespace {
 // Throws config_invalid if a template uses an unknown placeholder.
 void check_templates(const EnvironmentConfig& environment, const std::string& path) {
   std::map<std::string, std::string> values;
-  for (const char* name : {"state", "reward", "turn", "actions_left", "max_actions", "max_tokens", "actions"})
+  for (const char* name :
+       {"state", "first_state", "reward", "turn", "actions_left", "max_actions", "max_tokens", "actions"})
     values[name] = "";
   for (const auto& [name, value] : make_environment(environment.type, environment.config)->placeholders())
     values[name] = value;
   fill_template(environment.prompt.first, values, path + ".prompt.first");
   fill_template(environment.prompt.next, values, path + ".prompt.next");
+}
+
+// Returns whether later contexts lack a task that only the first state describes.
+bool hides_task(const EnvironmentConfig& environment, const RolloutConfig& rollout) {
+  return rollout.context_turns > 0 && environment.max_turns > rollout.context_turns &&
+         make_environment(environment.type, environment.config)->shows_task_once() &&
+         environment.prompt.first.find("{first_state}") == std::string::npos;
 }
 
 void reject_newer_version(const nlohmann::json& config) {
@@ -218,6 +226,11 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
     warnings.push_back("exactness fast has no effect on device cpu: the CPU backend is always exact");
   if (config.device == "cpu" && config.optimizer.recompute != Recompute::none)
     warnings.push_back("optimizer.recompute has no effect on device cpu: the CPU backend never recomputes");
+  for (std::size_t e = 0; e < config.environments.size(); ++e)
+    if (hides_task(config.environments[e], rollout))
+      warnings.push_back("rollout.context_turns hides the task of " + config.environments[e].label +
+                         ", which only the first state of an episode describes: add {first_state} to environments[" +
+                         std::to_string(e) + "].prompt.first");
   if (config.task == Task::warm_start) return warnings;
   const auto groups = groups_by_environment(config.environments, rollout.groups);
   for (std::size_t e = 0; e < groups.size(); ++e)

@@ -87,6 +87,8 @@ class Environment {
   virtual std::optional<std::string> anchor() const { return std::nullopt; }
   // Additional prompt placeholders and their values.
   virtual std::vector<std::pair<std::string, std::string>> placeholders() const { return {}; }
+  // Whether only the first state of an episode describes the task.
+  virtual bool shows_task_once() const { return false; }
   virtual ResetInfo reset_info() const { return {}; }
   // More facts about the current state, as a JSON object for answers of the protocol. at_start: right after reset.
   virtual std::string info_json([[maybe_unused]] bool at_start) const { return "{}"; }

@@ -76,11 +76,13 @@ std::string EpisodePlayer::next_message() { return user_message(rules_.environme
 std::string EpisodePlayer::user_message(const std::string& text, const char* key) {
   ShownState state = limit_state(rules_.tokenizer, environment_->observation(), rules_.environment.max_state_tokens);
   omitted_tokens_ = state.omitted_tokens;
+  if (episode_.turns.empty()) first_state_ = state.text;
   std::string names;
   for (const auto& name : environment_->actions()) names += (names.empty() ? "" : ", ") + name;
   const Turn* last = episode_.turns.empty() ? nullptr : &episode_.turns.back();
   std::map<std::string, std::string> values{
       {"state", std::move(state.text)},
+      {"first_state", first_state_},
       {"reward", last ? format_python_number(last->reward, last->reward_is_integer) : "0"},
       {"turn", std::to_string(episode_.turns.size() + 1)},
       {"actions_left", std::to_string(rules_.environment.max_actions - executed_)},

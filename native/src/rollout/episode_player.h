@@ -100,7 +100,8 @@ class EpisodePlayer {
   int executed_ = 0;
   int length_ = 0;  // tokens of the context
   int response_limit_ = 0;
-  int omitted_tokens_ = 0;  // of the state in the last message
+  std::string first_state_;  // as the model reads it
+  int omitted_tokens_ = 0;   // of the state in the last message
   bool environment_done_ = false;
   bool finished_ = false;
 };

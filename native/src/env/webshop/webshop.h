@@ -52,6 +52,7 @@ class WebShop final : public Environment {
   std::vector<std::string> actions() const override { return {}; }  // free text
   bool success() const override { return success_; }
   bool is_stochastic() const override { return false; }
+  bool shows_task_once() const override { return config_.wrapper == WebShopConfig::Wrapper::compact; }
   std::optional<std::string> board() const override;  // the page as JSON
   std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
   bool has_claim_rules() const override { return true; }
