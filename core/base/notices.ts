@@ -13,13 +13,13 @@ export class Notices {
     this.onError = onError;
   }
 
-  /** `accepts`: which notices the handler does not ignore, by name and run; default: all. */
+  /** Subscribes a handler and returns a function that unsubscribes it. `accepts` selects notices by name and run; default: all. */
   on(handler: NoticeHandler, accepts: Accepts = () => true): () => void {
     this.handlers.set(handler, accepts);
     return () => void this.handlers.delete(handler);
   }
 
-  /** Returns whether a handler accepts notices of this name about a run, which may be expensive to compute. */
+  /** Returns whether a handler accepts notices of this name about a run. If not, its payload need not be computed. */
   isAccepted(name: NoticeName, runId: string): boolean {
     return [...this.handlers.values()].some((accepts) => accepts(name, runId));
   }

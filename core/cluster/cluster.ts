@@ -5,18 +5,19 @@ import { ensureFolder } from '../base/folders.ts';
 import type { ClusterJob, JobAction } from '../contract/cluster.ts';
 import type { JobAttempt, JobLog, RunJob } from '../contract/cluster-job.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { sentence } from '../contract/sentence.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { type JobFile, jobFilePath, readJobFile, writeJobFile } from './job-file.ts';
 import { jobLogs, readAttempts } from './job-logs.ts';
-import { describeJob, describeTest, endedJob, unknownJob, whyNever } from './job-words.ts';
+import { describeJob, describeTest, endedJob, unknownJob, whyImpossible } from './job-words.ts';
 import { type Job, jobName, slurmScript } from './script.ts';
 import { endedSlurmJob, parseAccounting, parseJob, parseQueue, queueFormat, runSlurm, type SlurmJob } from './slurm.ts';
 import { Targets } from './targets.ts';
 
-/** Default of {@link SlurmOptions.interval}: sites forbid frequent requests. */
+/** Default of {@link SlurmOptions.interval} in ms. Many sites forbid frequent requests. */
 export const slurmInterval = 15_000;
 
-/** For tests. */
+/** Replaces the programs of Slurm and the interval in tests. */
 export interface SlurmOptions {
   /** Runs a program of Slurm and returns its output. */
   run?: typeof runSlurm;
@@ -31,14 +32,14 @@ interface ClusterParts {
   slurm?: SlurmOptions | undefined;
 }
 
-/** Sends runs to a Slurm cluster that sees the data folder, and reads the states of their jobs. */
+/** Submits runs to a Slurm cluster whose nodes have access to the data folder, and reads the states of their jobs. */
 export class Cluster {
   readonly targets: Targets;
   private readonly parts: ClusterParts;
   private readonly run: typeof runSlurm;
   private queue: { jobs: Promise<Map<string, SlurmJob>>; time: number } | null = null;
-  /** Runs that are being sent. */
-  private readonly sending = new Set<string>();
+  /** Runs that are being submitted. */
+  private readonly submitting = new Set<string>();
 
   constructor(parts: ClusterParts) {
     this.parts = parts;
@@ -46,12 +47,12 @@ export class Cluster {
     this.targets = new Targets(parts.home);
   }
 
-  /** Asks whether and when a job of a target could run. Throws `target_unknown`, `targets_invalid` or an error of {@link runSlurm}. */
+  /** Returns whether and when a job on a target could start, in words. Throws `target_unknown`, `targets_invalid` or an error of {@link runSlurm}. */
   async check(target: string): Promise<string> {
     return this.test(this.script('check', target));
   }
 
-  /** Asks whether and when a job of a script could run, and returns the answer in words. Throws an error of {@link runSlurm}. */
+  /** Returns whether and when the job of a script could start, in words. Throws an error of {@link runSlurm}. */
   async test(script: string): Promise<string> {
     return describeTest(await this.run('sbatch', ['--test-only'], { input: script }));
   }
@@ -62,14 +63,14 @@ export class Cluster {
   }
 
   /**
-   * Sends a run and returns the job's id. `read`: the script that the user has read. Throws `job_active`, `job_never_runs`, `script_changed`, or as
+   * Submits a run and returns the job's id. `shown`: the script that the user was shown. Throws `job_active`, `job_never_runs`, `script_changed`, or as
    * {@link check} does.
    */
-  async submit(runId: string, target: string, read?: string): Promise<string> {
-    return this.whileSending([runId], () => {
+  async submit(runId: string, target: string, shown?: string): Promise<string> {
+    return this.whileSubmitting([runId], () => {
       const script = this.script(runId, target);
-      refuseChanged(script, read);
-      return this.send([runId], target, script, this.folder(runId), null);
+      refuseChanged(script, shown);
+      return this.submitScript([runId], target, script, this.folder(runId), null);
     });
   }
 
@@ -78,47 +79,51 @@ export class Cluster {
     return this.scriptOf(this.arrayOf(studyId, runIds, target), target);
   }
 
-  /** Sends the runs of a sweep as an array of jobs and returns the array's id. Throws as {@link submit} does. */
-  async submitStudy(studyId: string, runIds: readonly string[], target: string, read?: string): Promise<string> {
-    return this.whileSending(runIds, () => {
+  /** Submits the runs of a sweep as a job array and returns the array's id. Throws as {@link submit} does. */
+  async submitStudy(studyId: string, runIds: readonly string[], target: string, shown?: string): Promise<string> {
+    return this.whileSubmitting(runIds, () => {
       const job = this.arrayOf(studyId, runIds, target);
       const script = this.scriptOf(job, target);
-      refuseChanged(script, read);
+      refuseChanged(script, shown);
       ensureFolder(dirname(job.folder));
       ensureFolder(job.folder);
-      return this.send(runIds, target, script, job.folder, studyId);
+      return this.submitScript(runIds, target, script, job.folder, studyId);
     });
   }
 
-  /** Returns the newest job of each of the given runs that was sent. The state is unknown if the controller does not answer. */
+  /** Returns the newest job of each of the given runs that was submitted. The state is unknown if the controller does not answer. */
   async jobs(runIds: readonly string[]): Promise<ClusterJob[]> {
-    const sent = runIds.flatMap((run) => {
+    const submitted = runIds.flatMap((run) => {
       const file = readJobFile(this.folder(run));
       return file ? [{ run, file }] : [];
     });
     const jobs: ClusterJob[] = [];
-    for (const { run, file } of sent) jobs.push(await this.stateOf(run, file));
+    for (const { run, file } of submitted) jobs.push(await this.stateOf(run, file));
     return jobs;
   }
 
-  /** Returns the newest job of a run with all attempts, and the ends of its logs if it failed. Throws `run_not_sent`. */
+  /** Returns the newest job of a run with all attempts, and the ends of its logs if it failed. Throws `run_not_submitted`. */
   async job(runId: string): Promise<{ job: ClusterJob; attempts: JobAttempt[]; logs: JobLog[] }> {
     const file = readJobFile(this.folder(runId));
-    if (!file) throw notSent(runId);
+    if (!file) throw notSubmitted(runId);
     const job = await this.stateOf(runId, file);
     const attempts = await readAttempts(this.folder(runId));
     return { job, attempts, logs: job.failed ? await jobLogs(this.parts.home, runId, file) : [] };
   }
 
-  /** Throws `job_active` if the run is being sent, or a job of it waits, runs or is in an unknown state. */
+  /** Throws `job_active` if the run is being submitted, or has a job that is pending, running or in an unknown state. */
   async refuseActive(runId: string): Promise<void> {
-    this.refuseSending(runId);
+    this.refuseSubmitting(runId);
     await this.refuseJob(runId);
   }
 
-  private refuseSending(runId: string): void {
-    if (this.sending.has(runId))
-      throw new Failure('job_active', `Run ${runId} is being sent to a cluster.`, 'Wait until it has been sent.');
+  private refuseSubmitting(runId: string): void {
+    if (this.submitting.has(runId))
+      throw new Failure(
+        'job_active',
+        `Run ${runId} is being submitted to a cluster.`,
+        'Wait until it has been submitted.',
+      );
   }
 
   private async refuseJob(runId: string): Promise<void> {
@@ -128,7 +133,7 @@ export class Cluster {
     if (job.phase !== 'ended') throw jobActive(runId, job);
   }
 
-  /** Throws `run_not_sent`, or an error of {@link runSlurm}. */
+  /** Throws `run_not_submitted`, or an error of {@link runSlurm}. */
   async act(runId: string, action: JobAction): Promise<void> {
     if (action === 'cancel') return this.cancel([runId]);
     // uhold: the user may release it.
@@ -167,23 +172,23 @@ export class Cluster {
   private requireJob(runId: string): string {
     const job = readJobFile(this.folder(runId))?.job;
     if (job) return job;
-    throw notSent(runId);
+    throw notSubmitted(runId);
   }
 
-  /** Sends runs, which can be neither started nor sent again until it has finished. Throws `job_active`. */
-  private async whileSending(runIds: readonly string[], send: () => Promise<string>): Promise<string> {
-    for (const runId of runIds) this.refuseSending(runId);
-    for (const runId of runIds) this.sending.add(runId);
+  /** Submits runs, which can be neither started nor submitted again until `submit` has finished. Throws `job_active`. */
+  private async whileSubmitting(runIds: readonly string[], submit: () => Promise<string>): Promise<string> {
+    for (const runId of runIds) this.refuseSubmitting(runId);
+    for (const runId of runIds) this.submitting.add(runId);
     try {
       for (const runId of runIds) await this.refuseJob(runId);
-      return await send();
+      return await submit();
     } finally {
-      for (const runId of runIds) this.sending.delete(runId);
+      for (const runId of runIds) this.submitting.delete(runId);
     }
   }
 
-  /** Saves a script in a folder and sends it. `study`: the sweep of the runs, which are the tasks of an array; null for a single run. */
-  private async send(
+  /** Saves a script in a folder and submits it. `study`: the sweep of the runs, which are the tasks of an array; null for a single run. */
+  private async submitScript(
     runIds: readonly string[],
     target: string,
     script: string,
@@ -208,7 +213,7 @@ export class Cluster {
       const [id = ''] = (await this.run('sbatch', ['--parsable', path], { cwd, env: variables })).trim().split(';');
       write(id);
       this.queue = null;
-      await this.refuseNever(id);
+      await this.refuseImpossible(id);
       return id;
     } catch (error) {
       // Otherwise Slurm may have accepted the job.
@@ -219,15 +224,19 @@ export class Cluster {
   }
 
   /** Cancels a job that Slurm has accepted although it can never run, and throws `job_never_runs`. */
-  private async refuseNever(id: string): Promise<void> {
+  private async refuseImpossible(id: string): Promise<void> {
     const text = await this.run('squeue', ['-h', '-j', id, '-o', queueFormat]).catch(() => '');
-    const reason = parseQueue(text).map(whyNever).find(Boolean);
+    const reason = parseQueue(text).map(whyImpossible).find(Boolean);
     if (!reason) return;
     await this.run('scancel', [id]);
-    throw new Failure('job_never_runs', `Job ${id} ${reason}. It was canceled.`, 'Correct the target in targets.json.');
+    throw new Failure(
+      'job_never_runs',
+      `Job ${id} ${reason}. It was canceled.`,
+      'Correct the settings of the cluster, in the app or in targets.json.',
+    );
   }
 
-  /** Finds the job of a run that was sent by a process that exited before it received the id. Returns null if it was not submitted. */
+  /** Returns the job of a run that was submitted by a process that exited before it received the id. Returns null if there is none. */
   private async adopt(runId: string, file: JobFile): Promise<string | null> {
     const { task } = file;
     const text = await this.run('squeue', ['-h', '-r', ofUser(), '-n', jobName(task?.study ?? runId), '-o', '%i']);
@@ -241,7 +250,7 @@ export class Cluster {
     return job;
   }
 
-  /** Changes launch.json of a run, unless the run was sent again since it was read. */
+  /** Changes launch.json of a run, unless the run was submitted again since it was read. */
   private update(runId: string, job: string | null, change: Partial<JobFile>): void {
     const file = readJobFile(this.folder(runId));
     if (file?.job === job) writeJobFile(this.folder(runId), { ...file, ...change });
@@ -295,7 +304,7 @@ export class Cluster {
       try {
         this.update(run, job, { ended: { state, exitCode } });
       } catch {
-        // On a full or read-only disk, Slurm is asked again.
+        // On a full or read-only disk, the next read queries Slurm again.
       }
     }
     return found;
@@ -333,12 +342,12 @@ const ofUser = () => `--user=${userInfo().username}`;
 export const jobActive = (runId: string, { job, target, text }: RunJob): Failure =>
   new Failure(
     'job_active',
-    `Run ${runId} has a job on ${target}${job && ` (${job})`}: ${text}.`,
+    sentence(`Run ${runId} has a job on ${target}${job && ` (${job})`}, which ${text}`),
     `Cancel the job first, on the page of the run or with \`starpo cluster cancel ${runId}\`.`,
   );
 
-function refuseChanged(script: string, read: string | undefined): void {
-  if (read !== undefined && read !== script)
+function refuseChanged(script: string, shown: string | undefined): void {
+  if (shown !== undefined && shown !== script)
     throw new Failure(
       'script_changed',
       'The batch script has changed since it was shown.',
@@ -346,5 +355,5 @@ function refuseChanged(script: string, read: string | undefined): void {
     );
 }
 
-const notSent = (runId: string) =>
-  new Failure('run_not_sent', `Run ${runId} has no job on a cluster.`, 'List jobs with `starpo cluster jobs`.');
+const notSubmitted = (runId: string) =>
+  new Failure('run_not_submitted', `Run ${runId} has no job on a cluster.`, 'List jobs with `starpo cluster jobs`.');

@@ -7,7 +7,7 @@ import { writeWhole } from '../run-directory/write-whole.ts';
 const jobFile = z.object({
   version: z.literal(1),
   target: targetName,
-  /** Null while it is being sent. */
+  /** Null while it is being submitted. */
   job: z.string().nullable(),
   /** ms since the epoch */
   submitted: z.number(),
@@ -20,7 +20,7 @@ export type JobFile = z.infer<typeof jobFile>;
 
 export const jobFilePath = (folder: string) => join(folder, 'launch.json');
 
-/** Reads launch.json of a run folder (docs/formats/targets.md). Returns null if the run was never sent to a cluster. */
+/** Reads launch.json of a run folder (docs/formats/targets.md). Returns null if the run was never submitted to a cluster. */
 export const readJobFile = (folder: string): JobFile | null => readJsonFile(jobFile, jobFilePath(folder));
 
 export const writeJobFile = (folder: string, file: Omit<JobFile, 'version'>): void =>

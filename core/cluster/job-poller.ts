@@ -17,13 +17,13 @@ interface PollerParts {
   slurm?: SlurmOptions | undefined;
 }
 
-/** Time in ms after which the jobs are read again once the user has changed one, because Slurm takes a moment. */
+/** Delay in ms of a second read after the user has changed a job, because Slurm applies changes with a delay. */
 const settleTime = 3000;
 
 /** Follows the jobs of all runs until they end, and publishes changes in the summaries of the runs. */
 export class JobPoller {
   private readonly parts: PollerParts;
-  /** Runs whose job has not ended, as far as known. */
+  /** Runs whose job had not ended at the last read. */
   private readonly active = new Set<string>();
   private readonly reads = new Coalescer(() => this.read());
   private timer: NodeJS.Timeout | null = null;
@@ -33,13 +33,13 @@ export class JobPoller {
     this.parts = parts;
   }
 
-  /** Reads the job of every run that was sent, and follows those that have not ended. */
+  /** Reads the job of every run that was submitted, and follows those that have not ended. */
   work(): void {
     this.working = true;
-    sentRuns(this.parts.home).then((runIds) => this.follow(runIds), this.report);
+    submittedRuns(this.parts.home).then((runIds) => this.follow(runIds), this.report);
   }
 
-  /** Call when the user has sent runs, or changed their jobs. Does nothing before {@link work}. */
+  /** Must be called after the user has submitted runs or changed their jobs. Does nothing before {@link work}. */
   changed(runIds: readonly string[]): void {
     this.follow(runIds, Math.min(settleTime, this.interval));
   }
@@ -62,7 +62,7 @@ export class JobPoller {
     this.wait(next);
   }
 
-  /** Plans the next read. Without active jobs there is none. */
+  /** Schedules the next read, which is skipped without active jobs. */
   private wait(time: number): void {
     if (this.timer) clearTimeout(this.timer);
     this.timer = setTimeout(() => {
@@ -88,13 +88,13 @@ export class JobPoller {
   private report = (error: unknown) => this.parts.log(`Reading jobs: ${messageOf(error)}`);
 }
 
-/** Returns the runs that were sent to a cluster. */
-async function sentRuns(home: string): Promise<string[]> {
-  const sent: string[] = [];
+/** Returns the runs that were submitted to a cluster. */
+async function submittedRuns(home: string): Promise<string[]> {
+  const submitted: string[] = [];
   for (const runId of await readdir(runsFolder(home)).catch(() => []))
     await access(jobFilePath(runFolder(home, runId))).then(
-      () => sent.push(runId),
+      () => submitted.push(runId),
       () => {},
     );
-  return sent;
+  return submitted;
 }

@@ -20,7 +20,7 @@ const waits: Record<string, string> = {
 };
 
 /** Prefixes of the reasons of jobs that can never run as requested. */
-const neverReasons = [
+const impossibleReasons = [
   'PartitionNodeLimit',
   'PartitionConfig',
   'PartitionTimeLimit',
@@ -46,18 +46,20 @@ const runningStates = ['RUNNING', 'COMPLETING', 'SUSPENDED', 'STOPPED', 'STAGE_O
 /** States of jobs that ended without success. */
 const failedStates = ['FAILED', 'TIMEOUT', 'NODE_FAIL', 'OUT_OF_MEMORY', 'PREEMPTED', 'BOOT_FAIL', 'DEADLINE'];
 
-type Words = Pick<RunJob, 'phase' | 'state' | 'text' | 'never' | 'held' | 'failed' | 'nice' | 'limit'>;
+type Words = Pick<RunJob, 'phase' | 'state' | 'text' | 'impossible' | 'held' | 'failed' | 'nice' | 'limit'>;
 
-const plain = { state: '', never: false, held: false, failed: false, nice: null, limit: null };
+const plain = { state: '', impossible: false, held: false, failed: false, nice: null, limit: null };
 
-/** Describes the state of a job and its reason. `requeued`: whether a job that waits for its start time has had an attempt. */
+/** Describes the state of a job and its reason. `requeued`: whether a job that waits for its start time has had an attempt before. */
 export function describeJob(job: SlurmJob, requeued = false): Words {
   const { state, reason, nice, end } = job;
   if (pendingStates.includes(state)) {
-    const never = whyNever(job);
-    const text = never ? `${never}. Cancel it and correct the target.` : pendingText(job, requeued);
+    const reasonText = whyImpossible(job);
+    const text = reasonText
+      ? `${reasonText}. Cancel the job and correct the settings of the cluster.`
+      : pendingText(job, requeued);
     const held = reason === 'JobHeldUser' || reason === 'launch_failed_requeued_held';
-    return { ...plain, phase: 'pending', state, text, never: never !== null, held, nice };
+    return { ...plain, phase: 'pending', state, text, impossible: reasonText !== null, held, nice };
   }
   if (runningStates.includes(state))
     return { ...plain, phase: 'running', state, text: runningText(job), limit: end === null ? null : Date.parse(end) };
@@ -65,7 +67,11 @@ export function describeJob(job: SlurmJob, requeued = false): Words {
 }
 
 /** Describes a job while Slurm does not answer. */
-export const unknownJob = (problem: string): Words => ({ ...plain, phase: 'unknown', text: `unknown: ${problem}` });
+export const unknownJob = (problem: string): Words => ({
+  ...plain,
+  phase: 'unknown',
+  text: `is in an unknown state: ${problem}`,
+});
 
 /** Describes a job of which Slurm has no record. */
 export const endedJob = (text: string): Words => ({ ...plain, phase: 'ended', text });
@@ -78,9 +84,9 @@ export function describeTest(answer: string): string {
   return `A job could start at ${time!.replace('T', ' ')} on ${nodes}${partition ? ` in partition ${partition}` : ''}.`;
 }
 
-/** Returns why a job can never run, as the rest of a sentence; null if it may. */
-export function whyNever({ reason }: SlurmJob): string | null {
-  if (!neverReasons.some((each) => reason.startsWith(each))) return null;
+/** Returns why a job can never run, as the predicate of a sentence; null if it may run. */
+export function whyImpossible({ reason }: SlurmJob): string | null {
+  if (!impossibleReasons.some((each) => reason.startsWith(each))) return null;
   const cause = reason.startsWith('Partition')
     ? 'it requests more than its partition allows'
     : 'the cluster does not accept its request';
@@ -99,7 +105,7 @@ function pendingText({ state, reason, start }: SlurmJob, requeued: boolean): str
 function runningText({ state, nodes, start }: SlurmJob): string {
   if (state === 'COMPLETING') return `is ending on ${nodes}`;
   if (state === 'SUSPENDED' || state === 'STOPPED') return `is suspended on ${nodes}`;
-  return `runs on ${nodes}${start ? ` since ${start.replace('T', ' ')}` : ''}`;
+  return `is running on ${nodes}${start ? ` (started ${start.replace('T', ' ')})` : ''}`;
 }
 
 function endText({ state, exitCode }: SlurmJob): string {

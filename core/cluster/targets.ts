@@ -22,18 +22,18 @@ export class Targets {
     return this.parse().targets;
   }
 
-  /** Adds a target, or replaces the one with the name `was`. Throws `targets_invalid` or `target_exists`. */
+  /** Adds a target, or replaces the one that was named `was`. Throws `targets_invalid` or `target_exists`. */
   save(name: string, settings: SlurmTarget, was?: string): void {
     const { given } = this.parse();
     if (name !== was && Object.hasOwn(given, name))
-      throw new Failure('target_exists', `A target ${name} exists.`, 'Use another name.');
+      throw new Failure('target_exists', `The cluster ${name} already exists.`, 'Use another name.');
     const entries = Object.entries(given);
     const index = entries.findIndex(([each]) => each === was);
     entries.splice(index < 0 ? entries.length : index, 1, [name, withoutDefaults(settings)]);
     this.write(Object.fromEntries(entries));
   }
 
-  /** Throws `targets_invalid` or `target_unknown`. */
+  /** Removes a target. Throws `targets_invalid` or `target_unknown`. */
   remove(name: string): void {
     this.get(name);
     const { [name]: _, ...others } = this.parse().given;

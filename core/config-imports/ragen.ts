@@ -46,7 +46,7 @@ function importAgent(draft: Draft): void {
   importContext(draft);
 }
 
-/** In RAGEN, a window of k turns cuts the stored history. In RAGEN-2, it acts in two of the modes. */
+/** Imports `max_context_window`. In RAGEN, it cuts the stored history. In RAGEN-2, it has an effect in two of the modes. */
 function importContext(draft: Draft): void {
   const { from } = draft;
   const alone = 'agent_proxy.without_history';
@@ -62,7 +62,7 @@ function importContext(draft: Draft): void {
   if (kind === 'full' || turns <= 0) return;
   draft.set('rollout.context_turns', turns, window);
   if (kind === undefined)
-    draft.changed('Turns outside the context are trained and scored. RAGEN drops them from the sample and its score.');
+    draft.changed('Turns outside the context are trained and count in the score. RAGEN drops them.');
   if (kind === 'single_turn' && turns > 1)
     draft.changed('Earlier turns of a context are messages. RAGEN-2 lists them in the text of the current message.');
 }

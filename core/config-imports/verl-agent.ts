@@ -23,13 +23,13 @@ export function importVerlAgent(draft: Draft): void {
   config.rollout.slots = Math.min(config.rollout.slots, config.rollout.groups * config.rollout.group_size);
 }
 
-/** The memory of verl-agent has the last turns of an episode, without the current one. */
+/** Imports the memory of verl-agent, which contains the last turns of an episode without the current one. */
 function importMemory(draft: Draft): void {
   const source = 'env.history_length';
   const turns = draft.from.integer(source) ?? 2;
-  draft.set('rollout.context_turns', turns + 1, source, 'The current turn counts here.');
+  draft.set('rollout.context_turns', turns + 1, source, 'Includes the current turn.');
   draft.changed(
-    'Earlier turns are messages with whole responses. verl-agent lists their states and actions in one text.',
+    'Earlier turns are messages with whole responses. verl-agent lists their states and actions in a single message.',
   );
 }
 

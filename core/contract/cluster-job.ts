@@ -15,15 +15,15 @@ export const runJob = z.object({
   state: z.string(),
   /** State and reason in words, and for a failed job the last line of its log. */
   text: z.string(),
-  /** Whether the job can never run. */
-  never: z.boolean(),
+  /** Whether the job can never run as requested. */
+  impossible: z.boolean(),
   /** Whether the user holds the job. */
   held: z.boolean(),
   /** Whether the job ended without success and was not canceled. */
   failed: z.boolean(),
   /** Nice value of a pending job: jobs with larger values start later; null if unknown. */
   nice: z.number().int().nullable(),
-  /** Time at which the time limit ends the attempt, in ms since the epoch; null without a limit and unless it runs. */
+  /** Time at which the time limit ends the attempt, in ms since the epoch; null unless the job is running with a limit. */
   limit: z.number().nullable(),
   /** Number of attempts so far. */
   attempts: z.number().int(),
@@ -41,7 +41,7 @@ export const jobAttempt = z.object({
   /** Number of requeues before it. */
   restart: z.number().int(),
   node: z.string(),
-  /** ms since the epoch; null for `ended` while it runs or if its node failed. */
+  /** ms since the epoch. `ended` is null while the attempt is running, or if its node failed. */
   began: z.number(),
   ended: z.number().nullable(),
   /** Exit status of the trainer; null until it has ended. */

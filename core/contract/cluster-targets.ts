@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Shown with the field in the form of a target. */
+/** Words for a field in the form of a target. */
 interface FieldWords {
   title: string;
   description: string;
@@ -33,40 +33,51 @@ export const slurmTarget = z
       .meta(
         words({
           title: 'Time limit per attempt',
-          description: 'A run that needs longer is requeued and resumes.',
+          description: 'As hours:minutes:seconds. A run that needs longer is requeued and resumes.',
           example: '4:00:00',
         }),
       ),
     gpus: whole(0, 1)
       .default(1)
-      .meta(words({ title: 'GPUs per job', description: '0 trains on the CPU.' })),
+      .meta(words({ title: 'GPUs per job', description: '1, or 0 to train on the CPU. Default 1.' })),
     cpus: whole(1, 1024)
       .default(4)
-      .meta(words({ title: 'CPUs per job', description: 'CPU cores.' })),
+      .meta(words({ title: 'CPUs per job', description: 'CPU cores. Default 4.' })),
     memory: z
       .string()
       .regex(/^\d+[KMGT]?$/, 'must be like 32G')
       .optional()
-      .meta(words({ title: 'Host memory', description: 'Default: the cluster’s.', example: '32G' })),
+      .meta(words({ title: 'Host memory', description: 'RAM per job. Default: the cluster’s.', example: '32G' })),
     grace: whole(10, 3600)
       .default(300)
       .meta(
         words({
           title: 'Grace time in seconds',
-          description: 'Time before the limit at which the trainer writes a checkpoint.',
+          description: 'Time for a checkpoint before the time limit, 10 to 3600. Default 300.',
         }),
       ),
     simultaneous: whole(1, 10_000)
       .optional()
-      .meta(words({ title: 'Simultaneous jobs', description: 'Maximum number of a sweep’s jobs that run at once.' })),
+      .meta(
+        words({
+          title: 'Simultaneous jobs',
+          description: 'Maximum number of a sweep’s jobs that run at once. Default: no limit.',
+        }),
+      ),
     setup: z
       .array(line)
       .default([])
-      .meta(words({ title: 'Set-up', description: 'Shell lines before the trainer.', example: 'module load cuda' })),
+      .meta(
+        words({
+          title: 'Set-up',
+          description: 'Shell commands that run before the trainer.',
+          example: 'module load cuda',
+        }),
+      ),
     prefix: line.default('').meta(
       words({
         title: 'Command prefix',
-        description: 'Words before the trainer’s command, such as a container.',
+        description: 'Command that runs the trainer, such as a container runtime.',
         example: 'apptainer exec --nv image.sif',
       }),
     ),
@@ -74,7 +85,11 @@ export const slurmTarget = z
       .array(line.regex(/^--/, 'must start with --'))
       .default([])
       .meta(
-        words({ title: 'More options', description: 'Options of sbatch, one per line.', example: '--constraint=a100' }),
+        words({
+          title: 'More options',
+          description: 'Further sbatch options, one per line.',
+          example: '--constraint=a100',
+        }),
       ),
     trainer: z
       .string()
@@ -106,7 +121,7 @@ export interface TargetField extends FieldWords {
   fallback: string;
 }
 
-/** Returns a setting as the text of its field. */
+/** Converts a setting to the text of its field. */
 export const toText = (value: unknown): string => (Array.isArray(value) ? value.join('\n') : String(value ?? ''));
 
 /** The settings of a target in the order of the form. */
@@ -130,7 +145,7 @@ function kindOf(schema: z.core.$ZodType): TargetField['kind'] {
   return schema instanceof z.ZodArray ? 'lines' : 'text';
 }
 
-/** Returns the settings of a target from the texts of its fields, without those that are empty. They may be invalid. */
+/** Reads the settings of a target from the texts of its fields. Omits empty fields. The settings may be invalid. */
 export function readFields(texts: Readonly<Record<string, string>>): Record<string, unknown> {
   const settings: Record<string, unknown> = { type: 'slurm' };
   for (const { name, kind } of targetFields) {
@@ -142,7 +157,7 @@ export function readFields(texts: Readonly<Record<string, string>>): Record<stri
   return settings;
 }
 
-/** Returns the settings of a target without those that have their default. */
+/** Returns the settings of a target that differ from their defaults. */
 export const withoutDefaults = (target: SlurmTarget): Partial<SlurmTarget> =>
   Object.fromEntries(
     Object.entries(target).filter(

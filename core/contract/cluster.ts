@@ -4,7 +4,7 @@ import { slurmTarget } from './cluster-targets.ts';
 import { settings } from './configuration.ts';
 import { apiError, runId, runSource, studyId } from './runs.ts';
 
-/** A cluster to which runs are sent. */
+/** A cluster to which runs are submitted, as described in targets.json. */
 const clusterTarget = z.object({
   name: targetName,
   /** The main settings in words. */
@@ -26,7 +26,7 @@ const jobPrice = z.object({
 });
 export type JobPrice = z.infer<typeof jobPrice>;
 
-/** What is sent to a cluster: runs as a job each, the runs of a sweep as an array, or a run that does not exist yet. */
+/** The jobs of a submission: one for each run, an array for the runs of a sweep, or one for a run that does not exist yet. */
 const plannedJobs = z.union([
   z.object({ runIds: z.array(runId).min(1).max(2000) }),
   z.object({ studyId }),
@@ -51,11 +51,11 @@ export const clusterProcedures = {
     input: empty,
     output: z.object({ targets: z.array(clusterTarget), problem: apiError.nullable() }),
   },
-  /** Asks the cluster whether and when a job of a target could run, and returns its answer. Sends no job. */
+  /** Returns whether and when a job on a target could start, in words. Submits nothing. */
   'cluster.check': { input: z.object({ target }), output: z.object({ answer: z.string() }) },
-  /** Returns the script that `cluster.submit` would send. */
+  /** Returns the script that `cluster.submit` would submit. */
   'cluster.script': { input: z.object({ runId, target }), output: z.object({ script: z.string() }) },
-  /** Adds or replaces a target. `was`: its present name. Throws `target_exists` or `targets_invalid`. */
+  /** Adds or replaces a target. `was`: its current name. Throws `target_exists` or `targets_invalid`. */
   'cluster.saveTarget': {
     changes,
     input: z.object({ name: targetName, was: targetName.optional(), settings: slurmTarget }),
@@ -63,8 +63,7 @@ export const clusterProcedures = {
   },
   'cluster.removeTarget': { changes, input: z.object({ name: targetName }), output: empty },
   /**
-   * Returns the script that would be saved and sent (of the first run), what the jobs cost, and whether and when they could start. Creates and sends
-   * nothing. Throws `target_unknown`, `targets_invalid`, or an error of the runs.
+   * Returns the script of the first run, the price of the jobs, and whether and when they could start. Creates and submits nothing. Throws `target_unknown`, `targets_invalid`, or an error of the runs.
    */
   'cluster.plan': {
     input: z.object({ target, jobs: plannedJobs }),
@@ -73,13 +72,13 @@ export const clusterProcedures = {
       runId: runId.nullable(),
       script: z.string(),
       price: jobPrice,
-      /** When the jobs could start, in words; null if `problem` is why they can't. */
+      /** When the jobs could start, in words; null if they can't, for the reason in `problem`. */
       start: z.string().nullable(),
       problem: apiError.nullable(),
     }),
   },
   /**
-   * Sends a run as a job, after checking that it can run. Removes it from the queue. `script`: the script that the user has read. Throws `job_active`,
+   * Submits a run as a job, after checking that the job can run, and removes the run from the queue. `script`: the script that the user was shown. Throws `job_active`,
    * `job_never_runs`, `script_changed`, `slurm_refused` or `slurm_unreachable`.
    */
   'cluster.submit': {
@@ -87,9 +86,9 @@ export const clusterProcedures = {
     input: z.object({ runId, target, script: z.string().optional() }),
     output: z.object({ job: z.string() }),
   },
-  /** Lists the newest job of each run that was sent, oldest first. */
+  /** Lists the newest job of each run that was submitted, oldest first. */
   'cluster.jobs': { input: empty, output: z.array(clusterJob) },
-  /** Returns the newest job of a run with all attempts, and the last lines of its logs if it failed. Throws `run_not_sent`. */
+  /** Returns the newest job of a run with all attempts, and the last lines of its logs if it failed. Throws `run_not_submitted`. */
   'cluster.job': {
     input: z.object({ runId }),
     output: z.object({ job: clusterJob, attempts: z.array(jobAttempt), logs: z.array(jobLog) }),
@@ -104,6 +103,6 @@ export const clusterProcedures = {
 } as const;
 
 export const clusterNotices = {
-  /** targets.json was changed by the app. */
+  /** The app has changed targets.json. */
   targets: empty,
 } as const;

@@ -215,7 +215,7 @@ export const launch = {
   start: z.boolean(),
   /** Adds it to the queue instead. */
   queue: z.boolean().optional(),
-  /** The client starts it next: a run that could not be started is not created. */
+  /** Creates the run only if it could be started, because the client starts it next. */
   startable: z.boolean().optional(),
 };
 

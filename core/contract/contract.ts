@@ -278,8 +278,8 @@ export const procedures = {
   },
   /** Creates missing runs and queues every run that has not completed, including failed and stopped ones. */
   'studies.start': { changes, input: z.object({ studyId }), output: studySummary },
-  /** Creates missing runs and sends every run that has not completed to a cluster, as a job array. `script` and errors: as of `cluster.submit`. */
-  'studies.send': {
+  /** Creates missing runs and submits every run that has not completed as a job array. Has the `script` and the errors of `cluster.submit`. */
+  'studies.submit': {
     changes,
     input: z.object({ studyId, target: targetName, script: z.string().optional() }),
     output: z.object({ job: z.string(), count: z.number().int() }),

@@ -60,7 +60,7 @@ const replayTurn = z.object({
   state: z.string(),
   /** Tokens of the state that the model didn't read. */
   omittedTokens: z.number().int(),
-  /** Whether the turn is a later one that begins a new context. */
+  /** Whether a turn after the first begins a new context. */
   beginsContext: z.boolean(),
   response: z.string(),
   think: z.string().nullable(),

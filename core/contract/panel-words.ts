@@ -3,11 +3,11 @@ import type { PanelHash } from './contract.ts';
 /** Returns the part of a hash that is shown. */
 export const shortHash = (hash: string): string => hash.slice(0, 8);
 
-/** Returns the short hashes of all panels, each once: `1a2b3c4d, 5e6f7a8b`. Empty without a panel. */
+/** Returns the distinct short hashes of panels: `1a2b3c4d, 5e6f7a8b`. Returns an empty text without a panel. */
 export const panelHashes = (panels: readonly PanelHash[]): string =>
   [...new Set(panels.map(({ hash }) => shortHash(hash)))].join(', ');
 
-/** Returns ` (panel lake 1a2b3c4d)`; empty without a panel. */
+/** Returns panels with their labels: ` (panel lake 1a2b3c4d)`. Returns an empty text without a panel. */
 export const panelsInBrackets = (panels: readonly PanelHash[]): string =>
   panels.length === 0 ? '' : ` (panel ${panels.map(({ label, hash }) => `${label} ${shortHash(hash)}`).join(', ')})`;
 

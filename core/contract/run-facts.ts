@@ -24,7 +24,7 @@ export function devicesFor<D extends { id: string }>(setting: string, devices: r
   return devices.filter(({ id }) => id === (setting === 'auto' ? 'cpu' : setting));
 }
 
-/** Returns whether a device setting is a GPU's number, such as `cuda:1`. */
+/** Returns whether a device setting selects a GPU by number, such as `cuda:1`. */
 export const isNumberedGpu = (setting: string): boolean => /^cuda:\d+$/.test(setting);
 
 /** Returns whether two device settings may select the same device: `auto` can be any, `cuda` any GPU. */

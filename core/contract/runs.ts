@@ -200,13 +200,13 @@ export const runSummary = z.object({
   etaSeconds: z.number().nullable(),
   /** Newest values of a few metrics, such as success rates and reward_mean. */
   latest: metrics,
-  /** Of its evaluations; none before the first. */
+  /** Panels of its evaluations; empty before the first. */
   panels: z.array(panel),
   failure: apiError.nullable(),
   /** 1 for the next run; null if not queued. */
   queuePosition: z.number().int().nullable(),
   stalled: stall.nullable(),
-  /** Its newest job on a cluster; null if it was never sent, or not read yet. */
+  /** Its newest job on a cluster; null if the run was never submitted, or the job was not read yet. */
   job: runJob.nullable(),
   /** The run's sweep, if any. */
   study: studyOfRun.nullable(),

@@ -81,7 +81,7 @@ function callOf(node: number, mask: readonly boolean[], model: string) {
   return { node, model, usage: { completion_tokens: completion }, error: null };
 }
 
-/** Adds the messages of a turn's context and the response, whose tokens begin with those of the generation prompt. A new context is another root. */
+/** Adds the messages of a turn's context and the response, whose tokens begin with those of the generation prompt. Each new context begins another tree. */
 function addTurn(nodes: Node[], turn: Turn, vocabulary: Vocabulary | null): void {
   const { context_ids, begins_context, tokens, response, state } = turn;
   let isRoot = begins_context || nodes.length === 0;

@@ -16,8 +16,8 @@ import { getRun, type RunRow } from './runs-table.ts';
 import { prepared, preparedValue } from './statements.ts';
 
 /**
- * Maximum number of iterations of all monitors in memory, of about a kilobyte each. The monitor of another run processes all metrics again, so this
- * suffices for two hundred running jobs.
+ * Maximum number of iterations of all monitors in memory, at about a kilobyte per iteration. This suffices for two hundred running jobs. A monitor
+ * that is not in memory must process all metrics of its run again.
  */
 const maxIterations = 200_000;
 
@@ -88,7 +88,7 @@ export class RunMonitors {
     return { trapChanged: true, raised, problem };
   }
 
-  /** Records that no event from `processed` to `seq` is stored: only the progress of a phase changed. */
+  /** Records that no event after `processed` up to `seq` is stored, because only the progress of a phase changed. */
   private skip(runId: string, processed: number, seq: number): void {
     storeSeq(this.database, runId, seq);
     const run = this.monitored.get(runId);

@@ -32,7 +32,7 @@ export async function startWriterThread(data: WriterData): Promise<HistoryWriter
   };
 }
 
-/** Returns a function that sends the runs of calls in quick succession together. If that fails, it sends each alone, so that a run's error is its own. */
+/** Returns a function that combines calls in quick succession. If the combined call fails, it repeats each alone, so that an error affects only its run. */
 function batched(
   one: (runId: string) => Promise<Ingested>,
   several: (runIds: string[]) => Promise<Ingested[]>,

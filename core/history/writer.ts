@@ -56,7 +56,7 @@ export interface HistoryWriter {
 
 /** The functions of the writer's thread. */
 export interface BlockingWriter extends HistoryWriter {
-  /** Ingests several runs in one transaction, which takes a fraction of the time. If one can't be ingested, none is, and its error is thrown. */
+  /** Ingests several runs in one transaction, which takes a fraction of the time. Throws the first error, and then ingests none of them. */
   ingestTogether(runIds: readonly string[]): Ingested[];
 }
 

@@ -250,7 +250,7 @@ function commandOfAddress(address: string): string {
   );
 }
 
-/** Returns the valid actions of the first level, which a program may report instead of those of all levels; null for free text. */
+/** Returns the valid actions of the first level, which a program may report instead of actions for all levels. Returns null for free text. */
 const firstActions = (program: EnvironmentProgram): Promise<string[] | null> =>
   program.reset(program.newEpisode(), firstSeed).then(
     ({ actions }) => actions ?? null,

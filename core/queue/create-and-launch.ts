@@ -9,7 +9,7 @@ interface LaunchParts {
   trainer: Trainer;
 }
 
-/** The next step for a new run, as in `runs.create` of the API. `queue` takes precedence. */
+/** Selects the next step for a new run, as in `runs.create` of the API. `queue` takes precedence. */
 interface Launch {
   start?: boolean | undefined;
   queue?: boolean | undefined;
@@ -17,7 +17,7 @@ interface Launch {
 }
 
 /**
- * Creates a run, queues or starts it, and returns its id. Throws `trainer_missing` or `command_not_confirmed` before it creates a run that could
+ * Creates a run, queues or starts it, and returns its id. Throws `trainer_missing` or `command_not_confirmed`, without creating the run, if it could
  * not be started.
  */
 export async function createAndLaunch(

@@ -61,7 +61,7 @@ export const episode = episodeSummary.extend({
   steps: z.array(
     episodeTurn.extend({
       tokens,
-      /** Whether the turn's context replaced all earlier tokens. False in later turns of older files. */
+      /** Whether the turn's context replaced all earlier tokens. Absent in files of earlier releases. */
       begins_context: z.boolean().default(false),
     }),
   ),

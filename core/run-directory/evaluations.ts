@@ -14,7 +14,7 @@ export const evaluationResult = z.looseObject({
   levels: z.number().int(),
   seed: z.number().int(),
   temperature: z.number(),
-  /** Hash of its levels. Absent in the results of earlier trainers. */
+  /** Hash of its panel. Absent in results of earlier trainers. */
   panel: z.string().nullable().default(null),
   environment: z.looseObject({
     label: z.string(),

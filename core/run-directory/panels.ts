@@ -6,7 +6,7 @@ import { Failure } from '../contract/failure.ts';
 import { listEvaluationResults } from './evaluations.ts';
 import { runFiles } from './names.ts';
 
-/** The levels of an evaluation (docs/formats/panels.md). */
+/** The file with the levels of an evaluation (docs/formats/panels.md). */
 interface PanelFile {
   /** Label of the environment, or name of the requested evaluation. */
   name: string;
@@ -14,7 +14,7 @@ interface PanelFile {
 }
 
 /**
- * Reads the panels of a run's own and requested evaluations, each once, and compares them with their hashes. `own`: the hashes in the
+ * Returns the distinct panels of a run's own and requested evaluations, after a comparison with their hashes. `own`: the hashes in the
  * journal. Throws `panel_changed`.
  */
 export async function readPanelFiles(folder: string, own: readonly PanelHash[]): Promise<PanelFile[]> {
@@ -37,6 +37,6 @@ export async function readPanelFiles(folder: string, own: readonly PanelHash[]):
 const changed = (file: string, hash: string) =>
   new Failure(
     'panel_changed',
-    `${file} is missing or was changed: its SHA-256 is not ${hash}, the hash beside the results.`,
+    `${file} is missing or was changed: its SHA-256 is not ${hash}, which was recorded with the results.`,
     'Restore the file from a copy of the run.',
   );

@@ -52,7 +52,7 @@ interface Published {
 
 /** A running or paused trainer, and whether it was reported as stalled. */
 interface FollowedTrainer {
-  /** Null if it runs on another machine, whose writes the system does not report. */
+  /** Null if it runs on another machine, because the operating system doesn't report writes of other machines. */
   watch: FolderWatch | null;
   stalled: boolean;
   /** Time of {@link performance.now} after which its lock may be checked again, if it runs on another machine. */
@@ -76,7 +76,7 @@ export class FollowedRun {
   private trainer: FollowedTrainer | null = null;
   /** Null if the run has changed since. */
   private cachedSummary: RunSummary | null = null;
-  /** Null if the run has changed since in more than the progress of a phase. */
+  /** Null after a change of more than the progress of a phase. */
   private storedPart: StoredPart | null = null;
   private closed = false;
 
@@ -157,7 +157,7 @@ export class FollowedRun {
     const { watchdog } = this.parts;
     if (trainer.watch === null) {
       await this.checkJob(trainer);
-      // Queries for hundreds of jobs would take longer than everything else.
+      // With hundreds of jobs, the queries below would take most of the time.
       if (!trainer.stalled && !watchdog.isSilent(this.id)) return;
     } else {
       const row = this.row();
@@ -169,7 +169,7 @@ export class FollowedRun {
     this.checkStall();
   }
 
-  /** Checks the lock of a trainer on another machine once Slurm reports that its job does not run, as after the failure of a node. */
+  /** Checks the lock of a trainer on another machine if Slurm reports that its job is not running, for example after the failure of a node. */
   private async checkJob(trainer: FollowedTrainer): Promise<void> {
     const phase = this.parts.jobs.get(this.id)?.phase;
     const now = performance.now();
@@ -254,7 +254,7 @@ export class FollowedRun {
     // The lock of a trainer on another machine may be invisible here.
     if (!isLocal(row)) this.setAlive(isLive(row.status));
     if (hasEvents) this.changed({ immediate: true });
-    // No service of this process needs the progress of a phase.
+    // Only clients need the progress of a phase.
     else if (notices.isAccepted('run', this.id)) this.summaries.publish({ immediate: false });
     return hasEvents;
   }
@@ -291,7 +291,7 @@ export class FollowedRun {
     this.parts.events.emit('summary', summary);
   }
 
-  /** `isSummarized`: whether a summary with the trap's state was just published. */
+  /** Publishes the trap. `isSummarized`: whether a summary with its state was just published. */
   private publishTrapSoon(isSummarized: boolean): void {
     if (!isSummarized) this.changed({ immediate: true });
     if (this.parts.notices.isAccepted('echoTrap', this.id)) this.traps.publish({ immediate: false });

@@ -44,7 +44,7 @@ export class Watchdog {
     this.activeAt.delete(runId);
   }
 
-  /** Returns whether a run has been silent for so long that it may stall. */
+  /** Returns whether a run has written no event for so long that it may have stalled. */
   isSilent(runId: string): boolean {
     const activeAt = this.activeAt.get(runId);
     return activeAt !== undefined && this.clock() - activeAt >= shortestStall;

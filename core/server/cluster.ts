@@ -23,8 +23,8 @@ export function clusterTargets({ cluster }: Core): Output<'cluster.targets'> {
   }
 }
 
-/** Sends a run to a cluster and removes it from the queue. Throws `run_active`, an error of `requireStartable`, or as `Cluster.submit` does. */
-export async function sendRun(
+/** Submits a run to a cluster and removes it from the queue. Throws `run_active`, an error of `requireStartable`, or as `Cluster.submit` does. */
+export async function submitRun(
   { cluster, jobPoller, queue, runs }: Core,
   runId: string,
   target: string,
@@ -33,7 +33,7 @@ export async function sendRun(
   // Otherwise the queue might start it at the same time.
   return queue.whileHeld(async () => {
     if (isLive(runs.get(runId).status) || runs.isLoading(runId))
-      throw new Failure('run_active', `Run ${runId} is already running.`, 'Send another run.');
+      throw new Failure('run_active', `Run ${runId} is already running.`, 'Submit another run.');
     runs.requireStartable(runId);
     const job = await cluster.submit(runId, target, script);
     jobPoller.changed([runId]);
@@ -95,13 +95,13 @@ async function describeJobs(
   return { script: cluster.script(first!, target), count: jobs.runIds.length, seconds };
 }
 
-/** Sends the runs of a sweep. Throws as {@link sendRun} does. */
-export async function sendStudy(
+/** Submits the runs of a sweep. Throws as {@link submitRun} does. */
+export async function submitStudy(
   { cluster, jobPoller, runs, studies }: Core,
   studyId: string,
   target: string,
   script?: string,
-): Promise<Output<'studies.send'>> {
+): Promise<Output<'studies.submit'>> {
   // Refuses an invalid target before runs are created.
   cluster.targets.get(target);
   const runIds = await studies.startable(studyId, { create: true });

@@ -30,7 +30,7 @@ import { previewConfig } from '../runs/preview-config.ts';
 import { settingsOfRuns } from '../runs/settings-of-runs.ts';
 import { diagnosticTexts, writeZip } from '../system/diagnostics.ts';
 import { findingsOf } from '../system/findings.ts';
-import { actOnJob, clusterTargets, planJobs, sendRun, sendStudy, setNice } from './cluster.ts';
+import { actOnJob, clusterTargets, planJobs, setNice, submitRun, submitStudy } from './cluster.ts';
 import { readFromEpisode, readFromFile, readFromRollout } from './read-episodes.ts';
 import type { Session } from './session.ts';
 
@@ -147,7 +147,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       await studies.start(studyId);
       return studies.summary(studyId);
     },
-    'studies.send': ({ studyId, target, script }) => sendStudy(core, studyId, target, script),
+    'studies.submit': ({ studyId, target, script }) => submitStudy(core, studyId, target, script),
     'studies.cancel': async ({ studyId }) => {
       await studies.cancel(studyId);
       return studies.summary(studyId);
@@ -222,7 +222,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       core.notices.emit('targets', {});
     },
     'cluster.plan': ({ target, jobs }) => planJobs(core, target, jobs),
-    'cluster.submit': ({ runId, target, script }) => sendRun(core, runId, target, script),
+    'cluster.submit': ({ runId, target, script }) => submitRun(core, runId, target, script),
     'cluster.jobs': () =>
       core.cluster.jobs(
         runs

@@ -22,7 +22,7 @@ import { RunLabels } from './labels.ts';
 import { newStudyFile } from './new-study.ts';
 import { isActive, type StateOf, summarize, tabulate } from './table.ts';
 
-/** Returns whether a run waits on a cluster: it has a job and does not train. */
+/** Returns whether a run has an active job on a cluster but is not training. */
 const hasWaitingJob = (run: RunSummary) => hasActiveJob(run) && !isLive(run.status);
 
 interface StudiesParts extends CreateRunParts {
@@ -148,13 +148,13 @@ export class Studies {
     const queued = queue.list().filter((runId) => runIds.includes(runId));
     for (const runId of queued) queue.remove(runId);
     await queue.settled();
-    const sent = runIds.filter((runId) => {
+    const waiting = runIds.filter((runId) => {
       const row = getRun(database, runId);
       return row && hasWaitingJob(supervisor.summary(row));
     });
-    if (sent.length > 0) {
-      await cluster.cancel(sent);
-      jobPoller.changed(sent);
+    if (waiting.length > 0) {
+      await cluster.cancel(waiting);
+      jobPoller.changed(waiting);
     }
     const training = runIds.filter((runId) => ['running', 'paused'].includes(this.stateOf(runId)?.status ?? ''));
     await Promise.all(training.map((runId) => runs.command(runId, 'stop').catch(ignoring('run_not_active'))));

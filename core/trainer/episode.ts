@@ -14,7 +14,7 @@ const turnAnswer = z.object({
   ended: z.string().nullable(),
   /** Ids to read before the next response. */
   context: ids,
-  /** Whether they replace everything that was read before. */
+  /** Whether they replace all ids that were read before. */
   begins_context: z.boolean(),
 });
 const textAnswer = z.object({ text: z.string() });

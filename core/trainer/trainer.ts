@@ -172,8 +172,8 @@ export class Trainer {
   }
 
   /**
-   * Returns the UUID of a listed device on a machine with MIG slices; undefined on others. CUDA lets a process use one slice, which
-   * CUDA_VISIBLE_DEVICES names.
+   * Returns the UUID of a listed device on a machine with MIG slices; undefined on other machines. A process can use only one slice, which
+   * CUDA_VISIBLE_DEVICES selects.
    */
   private async sliceOf(device: string): Promise<string | undefined> {
     if (!isNumberedGpu(device)) return undefined;

@@ -36,10 +36,10 @@ function jobDisplay({ status, job, startedAt, endedAt }: Displayed): Display | n
   if (!job || isLive(status) || status === 'completed') return null;
   switch (job.phase) {
     case 'pending':
-      if (job.never) return { color: 'failed', label: 'Can’t run' };
+      if (job.impossible) return { color: 'failed', label: 'Can’t run' };
       return job.held ? { color: 'created', label: 'Held' } : { color: 'queued', label: 'Pending' };
     case 'running':
-      // A run that has stopped or failed is ending its job.
+      // If the run has stopped or failed, its job is about to end.
       return status === 'created' || status === 'interrupted' ? { color: 'queued', label: 'Starting' } : null;
     case 'unknown':
       return { color: 'interrupted', label: 'Unknown' };

@@ -9,14 +9,14 @@ interface RunOnProps {
   onChange: (target: string | null) => void;
 }
 
-/** Selects where runs train. Shows nothing without targets. */
+/** Selects the machine or cluster on which runs train. Renders nothing without targets. */
 export function RunOn({ target, onChange }: RunOnProps) {
   const id = useId();
   const clusters = useApp((state) => state.clusters);
   if (clusters?.problem)
     return (
       <p className="muted small">
-        The list of clusters is invalid. <a href={formatRoute({ page: 'settings' })}>Correct it in Settings</a>.
+        targets.json is invalid. <a href={formatRoute({ page: 'settings' })}>See the problem in Settings</a>.
       </p>
     );
   const targets = clusters?.targets ?? [];

@@ -20,7 +20,7 @@ import styles from './submit-jobs.module.css';
 
 interface SubmitJobsProps {
   jobs: JobsToSubmit;
-  /** The target that is selected first. */
+  /** The initially selected target. */
   target?: string | undefined;
   close: () => void;
 }
@@ -48,9 +48,9 @@ export function SubmitJobs({ jobs, target: first, close }: SubmitJobsProps) {
     setBusy(true);
     setProblem(null);
     try {
-      const text = await send(api, jobs, target, shown!, done, (runId) => {
+      const text = await submitJobs(api, jobs, target, shown!, done, (runId) => {
         setDone((before) => [...before, runId]);
-        // A new run was created, so that its id is no longer free.
+        // The run now exists, so its reserved id can't be used again.
         if ('newRun' in jobs) setPlanned({ runIds: [runId] });
       });
       notify(text);
@@ -147,7 +147,7 @@ function scriptNote(jobs: JobsToSubmit): string {
   if ('study' in jobs) return 'Saved as slurm.sh in the folder of the sweep’s jobs.';
   const [first, ...others] = 'runs' in jobs ? jobs.runs : [];
   if (others.length === 0) return 'Saved as slurm.sh in the run folder.';
-  return `For ${first!.name}; the other ${others.length} differ only in their run. Saved as slurm.sh in each run folder.`;
+  return `The script of ${first!.name}. The other ${others.length} differ only in the run. Saved as slurm.sh in each run folder.`;
 }
 
 const hours = (value: number, unit: string) =>
@@ -155,20 +155,22 @@ const hours = (value: number, unit: string) =>
 
 function factsOf(target: string, plan: Plan | null): [string, ReactNode][] {
   return [
-    ['Jobs', plan ? `${plan.price.jobs} on ${target}` : '…'],
+    ['Jobs', plan ? jobsText(plan.price, target) : '…'],
     ['At most', plan ? hours(plan.price.hours, plan.price.unit) : '…'],
     ['Duration', plan ? durationText(plan.price) : '…'],
-    ['Start', plan ? (plan.start ?? 'None of the jobs can start.') : '…'],
+    ['Start', plan ? (plan.start ?? 'Can’t start') : '…'],
   ];
 }
 
-function durationText({ jobs, atOnce, seconds }: JobPrice): string {
-  const parallel = jobs === 1 ? '' : ` with ${atOnce} at once`;
-  if (seconds === null) return `Unknown${parallel}: this machine has not trained the model yet.`;
-  return sentence(`${approximateDuration(seconds)}${parallel}, at this machine’s speed`);
+const jobsText = ({ jobs, atOnce }: JobPrice, target: string) =>
+  `${jobs} on ${target}${jobs > 1 ? `, at most ${atOnce} at once` : ''}`;
+
+function durationText({ seconds }: JobPrice): string {
+  if (seconds === null) return 'Unknown, because this machine has not trained the model yet.';
+  return sentence(`${approximateDuration(seconds)} at this machine’s speed`);
 }
 
-/** Adds what was done before the error. */
+/** Adds the completed steps to the message of an error. */
 function withProgress(error: ApiError, done: readonly string[], jobs: JobsToSubmit): ApiError {
   if (done.length === 0) return error;
   const before =
@@ -179,7 +181,7 @@ function withProgress(error: ApiError, done: readonly string[], jobs: JobsToSubm
 }
 
 /** Submits jobs and returns a confirmation. Skips the runs in `done`; calls `onDone` for each that was submitted or created. */
-async function send(
+async function submitJobs(
   api: Api,
   jobs: JobsToSubmit,
   target: string,
@@ -188,12 +190,12 @@ async function send(
   onDone: (runId: string) => void,
 ): Promise<string> {
   if ('study' in jobs) {
-    const { count } = await api.call('studies.send', { studyId: jobs.study.id, target, script });
+    const { count } = await api.call('studies.submit', { studyId: jobs.study.id, target, script });
     return `${count} ${count === 1 ? 'run' : 'runs'} submitted to ${target}.`;
   }
   if ('newRun' in jobs) {
     const { source, set, marks } = jobs.newRun;
-    // Otherwise it was created before.
+    // Set if an earlier attempt created the run but failed to submit it.
     const [created] = done;
     if (!created) {
       await api.call('runs.create', { ...source, set, ...marks, id: runId!, start: false });

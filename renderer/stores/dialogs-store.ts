@@ -5,7 +5,7 @@ import type { ChosenFile } from '../api/files.ts';
 /** Advice that rolls the run back. */
 export type RollBackAdvice = Advice & { action: Extract<Advice['action'], { kind: 'rollback' }> };
 
-/** What is submitted to a cluster. `isNew`: the sweep was just created. */
+/** The jobs to submit to a cluster. `isNew`: whether the sweep was just created. */
 export type JobsToSubmit =
   | { runs: readonly RunSummary[] }
   | { study: { id: string; name: string; isNew?: boolean } }
@@ -19,7 +19,7 @@ type OpenDialog =
   | { kind: 'roll-back'; run: RunSummary; advice: RollBackAdvice; alertId?: string | undefined }
   /** Shows a text that the browser did not allow to be copied. */
   | { kind: 'copy'; text: string }
-  /** `target`: selected first. */
+  /** `target`: the initially selected cluster. */
   | { kind: 'submit'; jobs: JobsToSubmit; target?: string }
   | { kind: 'import'; files?: readonly ChosenFile[] }
   | { kind: 'empty-trash' | 'keys' | 'palette' };

@@ -32,14 +32,14 @@ test('the state and the reason of each job are described', () => {
   const words = parseQueue(queue).map((job) => [job.job, describeJob(job, true)] as const);
   expect(words.map(([job, { phase, text }]) => `${job} ${phase}: ${text}`)).toEqual([
     '5 pending: waits until an earlier job of this run has ended',
-    '7 pending: can never run (PartitionNodeLimit): it requests more than its partition allows. Cancel it and correct the target.',
+    '7 pending: can never run (PartitionNodeLimit): it requests more than its partition allows. Cancel the job and correct the settings of the cluster.',
     '8_7 pending: waits for free nodes or GPUs',
     '6 pending: is held; release it to let it start',
     '8_0 pending: was requeued and starts again at 2026-11-26 09:06:59',
-    '4 running: runs on n1 since 2026-11-26 09:06:50',
-    '8_1 running: runs on n2 since 2026-11-26 09:06:50',
+    '4 running: is running on n1 (started 2026-11-26 09:06:50)',
+    '8_1 running: is running on n2 (started 2026-11-26 09:06:50)',
   ]);
-  expect(words.map(([, { never }]) => never)).toEqual([false, true, false, false, false, false, false]);
+  expect(words.map(([, { impossible }]) => impossible)).toEqual([false, true, false, false, false, false, false]);
   const limit = Date.parse('2026-11-26T09:11:50');
   expect(words.map(([, each]) => each.limit)).toEqual([null, null, null, null, null, limit, null]);
   expect(words.map(([, { held, nice }]) => [held, nice])).toEqual([
@@ -65,11 +65,11 @@ test.each<[string, string]>([
   ['launch_failed_requeued_held', 'is held because its node could not start it; release it to try again'],
   [
     'InvalidQOS',
-    'can never run (InvalidQOS): the cluster does not accept its request. Cancel it and correct the target.',
+    'can never run (InvalidQOS): the cluster does not accept its request. Cancel the job and correct the settings of the cluster.',
   ],
 ])('the reason %s is described', (reason, text) => {
   const [job] = parseQueue(`9|PENDING|${reason}|N/A||N/A|0`);
-  expect(describeJob(job!)).toMatchObject({ text, never: reason === 'InvalidQOS' });
+  expect(describeJob(job!)).toMatchObject({ text, impossible: reason === 'InvalidQOS' });
 });
 
 test('ended jobs are read from scontrol and sacct', () => {
@@ -287,7 +287,7 @@ test('a target is read from the fields of a form, which have the words and defau
   ]);
 });
 
-test('a script that was changed since it was read is not sent', async () => {
+test('a script that has changed since it was shown is not submitted', async () => {
   const world = new World();
   const { cluster, calls } = clusterWith(world, () => '');
   const script = cluster.script('a', 'slurm');
@@ -301,15 +301,15 @@ test('a script that was changed since it was read is not sent', async () => {
   await world.close();
 });
 
-test('a run that is being sent can be neither started nor sent again, and its job may run the confirmed commands', async () => {
+test('a run that is being submitted can be neither started nor submitted again, and its job may run the confirmed commands', async () => {
   const world = new World();
   const answer = Promise.withResolvers<string>();
   const { calls, cluster } = clusterWith(world, (_, args) => (args.includes('--parsable') ? answer.promise : ''));
-  const sent = cluster.submitStudy('clip', ['a', 'b'], 'slurm');
+  const submission = cluster.submitStudy('clip', ['a', 'b'], 'slurm');
   await expect(cluster.refuseActive('b')).rejects.toMatchObject({ code: 'job_active' });
   await expect(cluster.submit('b', 'slurm')).rejects.toMatchObject({ code: 'job_active' });
   answer.resolve('8\n');
-  expect(await sent).toBe('8');
+  expect(await submission).toBe('8');
   expect(calls.find(({ args }) => args.includes('--parsable'))!.options).toMatchObject({
     env: { STARPO_CONFIRMED_COMMANDS: 'digest' },
   });
@@ -332,7 +332,7 @@ test('the job of a sweep whose id was lost is found by the sweep and its index',
   await world.close();
 });
 
-test('a job that Slurm accepts although it can never run is canceled, and the run can be sent again', async () => {
+test('a job that Slurm accepts although it can never run is canceled, and the run can be submitted again', async () => {
   const world = new World();
   const { calls, cluster } = clusterWith(world, (program, args) =>
     args.includes('--parsable') ? '7\n' : program === 'squeue' ? '7|PENDING|PartitionConfig|N/A||30:00\n' : '',
@@ -372,7 +372,7 @@ test('the answer to a test is described, and the tested script is not saved', as
   await world.close();
 });
 
-test('a failed job is explained by its log, is asked for once, and lists its attempts', async () => {
+test('a failed job is explained by its log, is queried once, and lists its attempts', async () => {
   const world = new World();
   const ended = 'JobId=4 JobState=FAILED Reason=None Restarts=1 ExitCode=1:0 NodeList=n1';
   const { calls, cluster } = clusterWith(world, (_, args) => (args.includes('show') ? ended : ''), -1);
@@ -405,11 +405,11 @@ test('a failed job is explained by its log, is asked for once, and lists its att
   // A log from before the job does not explain it.
   writeJobFile(folder, { ...readJobFile(folder)!, submitted: Date.now() + 120_000 });
   expect(await cluster.jobs(['a'])).toMatchObject([{ text: 'failed with exit code 1' }]);
-  await expect(cluster.job('b')).rejects.toMatchObject({ code: 'run_not_sent' });
+  await expect(cluster.job('b')).rejects.toMatchObject({ code: 'run_not_submitted' });
   await world.close();
 });
 
-test('an ended job is not recorded for a run that was sent again', async () => {
+test('an ended job is not recorded for a run that was submitted again', async () => {
   const world = new World();
   const folder = world.run('a');
   const { cluster } = clusterWith(world, (_, args) => {
@@ -459,7 +459,7 @@ test('jobs are followed until they end, and changes are published in summaries',
   await world.close();
 });
 
-test('a controller that does not answer is asked once for all jobs', async () => {
+test('a controller that does not answer is queried once for all jobs', async () => {
   const world = new World();
   const { calls, cluster } = clusterWith(world, (program) => {
     throw slurmFailure(program, { code: 1, message: '' }, 'Unable to contact slurm controller');

@@ -36,19 +36,19 @@ test('checking sixty runs of other hosts starts at most two processes at once, a
 
 test('a run on another machine runs while its journal grows, until Slurm reports that its job does not', async () => {
   const world = new World();
-  const folder = world.run('sent', [journal.started(0)]);
+  const folder = world.run('submitted', [journal.started(0)]);
   writeJobFile(folder, { target: 'slurm', job: '1', submitted: 1 });
   const slurm = new FakeSlurm();
   slurm.jobs.set('1', { state: 'RUNNING', reason: 'None', nice: 0, exitCode: '0:0' });
   const core = await world.core(undefined, { backgroundWork: true, slurm: { run: slurm.run, interval: 0 } });
-  const untilIs = (expected: string) => untilRun(core, 'sent', ({ status }) => status === expected);
+  const untilIs = (expected: string) => untilRun(core, 'submitted', ({ status }) => status === expected);
   // Its lock is not visible on this machine.
   await untilIs('interrupted');
   const append = (line: string) => appendFileSync(join(folder, 'events.jsonl'), `${line}\n`);
   append(journal.iteration(1, 1));
   await untilIs('running');
   await core.supervisor.scanNow();
-  expect(core.runs.get('sent').status).toBe('running');
+  expect(core.runs.get('submitted').status).toBe('running');
   slurm.set('1', { state: 'PENDING', reason: 'BeginTime' });
   await untilIs('interrupted');
   slurm.set('1', { state: 'RUNNING' });

@@ -78,7 +78,7 @@ describe.skipIf(problem !== null)(
       expect(await core.cluster.jobs([runId])).toEqual([]);
     });
 
-    test('a run is sent once, requeued at its time limit, resumed and followed to its end', async () => {
+    test('a run is submitted once, requeued at its time limit, resumed and followed to its end', async () => {
       // Trains one iteration, then waits; the second attempt resumes from the checkpoint and is not held.
       vi.stubEnv('FAKE_TRAINER_HOLD', '1');
       const { core, handlers, create, untilJob, untilRunIs } = await open();
@@ -87,7 +87,12 @@ describe.skipIf(problem !== null)(
       const { job } = (await handlers['cluster.submit']({ runId, target: 'slurm' })) as { job: string };
       expect(core.queue.list()).toEqual([]);
       await untilRunIs(runId, { status: 'running', iteration: 1 });
-      await untilJob(runId, { job, phase: 'running', text: expect.stringMatching(/^runs on n\d since /), attempts: 1 });
+      await untilJob(runId, {
+        job,
+        phase: 'running',
+        text: expect.stringMatching(/^is running on n\d \(started /),
+        attempts: 1,
+      });
       await expect(handlers['cluster.submit']({ runId, target: 'slurm' })).rejects.toMatchObject({
         code: 'run_active',
       });
@@ -122,7 +127,7 @@ describe.skipIf(problem !== null)(
       ]);
     });
 
-    test('a waiting job is held, released and canceled, and the run can be sent again', async () => {
+    test('a waiting job is held, released and canceled, and the run can be submitted again', async () => {
       vi.stubEnv('FAKE_TRAINER_HOLD', '1');
       const { core, handlers, create, untilJob } = await open();
       const runId = await create();
@@ -162,7 +167,7 @@ describe.skipIf(problem !== null)(
         start: expect.stringMatching(/^A job could start at /),
         problem: null,
       });
-      const { job, count } = (await handlers['studies.send']({ studyId, target: 'slurm' })) as {
+      const { job, count } = (await handlers['studies.submit']({ studyId, target: 'slurm' })) as {
         job: string;
         count: number;
       };

@@ -18,7 +18,7 @@ export const queueScenarios: Record<string, (site: Site) => Promise<object>> = {
     const { id: studyId } = (await site.handlers['studies.create'](study as never)) as { id: string };
     const plan = await site.handlers['cluster.plan']({ target: 'slurm', jobs: { studyId } });
     const price = priceText(plan.price);
-    await site.handlers['studies.send']({ studyId, target: 'slurm' });
+    await site.handlers['studies.submit']({ studyId, target: 'slurm' });
     const runIds = core.runs
       .list()
       .map(({ id }) => id)
@@ -48,7 +48,7 @@ export const queueScenarios: Record<string, (site: Site) => Promise<object>> = {
     site.target();
     await site.submit(runId);
     await site.until(runId, ({ status }) => status === 'completed');
-    return { while_pending: waiting, afterwards: canceled, sent_again: 'completed' };
+    return { while_pending: waiting, afterwards: canceled, submitted_again: 'completed' };
   },
 
   async never_runnable(site) {
@@ -60,7 +60,7 @@ export const queueScenarios: Record<string, (site: Site) => Promise<object>> = {
     slurm('scontrol', 'update', 'PartitionName=gpu', 'MaxTime=5');
     try {
       slurm('scontrol', 'update', `JobId=${job}`, 'StartTime=now');
-      const words = await site.words(accepted, ({ never }) => never);
+      const words = await site.words(accepted, ({ impossible }) => impossible);
       await site.handlers['cluster.act']({ runId: accepted, action: 'cancel' });
       const problem = await site.submit(refused).then(
         () => null,

@@ -19,7 +19,7 @@ export interface Attempt {
   code?: number;
 }
 
-/** A data folder whose runs are sent to a pretend cluster and trained by the real trainer. */
+/** A data folder whose runs are submitted to a pretend cluster and trained by the real trainer. */
 export class Site {
   readonly world = new World();
   readonly cluster: PretendCluster;

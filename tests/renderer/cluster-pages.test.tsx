@@ -29,8 +29,8 @@ const state = (text: string | RegExp) => page.shown(page.withText('section[aria-
 const badge = (text: string) => page.shown(page.withText('.run-head .status-badge', text));
 const button = (text: string) => page.withText('section[aria-label="Job"] button', text);
 
-/** Sends a run and opens its page. */
-async function openSent(): Promise<{ runId: string; folder: string }> {
+/** Submits a run and opens its page. */
+async function openSubmitted(): Promise<{ runId: string; folder: string }> {
   const runId = await make();
   await page.core.cluster.submit(runId, 'lab');
   page.core.jobPoller.changed([runId]);
@@ -40,7 +40,7 @@ async function openSent(): Promise<{ runId: string; folder: string }> {
 }
 
 test('a pending job is held, released, delayed and canceled on the page of its run', async () => {
-  await openSent();
+  await openSubmitted();
   await badge('Pending');
   await page.shown(page.withText('.chart-waiting', 'Submitted to lab'));
   await page.shown(page.withText('.run-link-detail', 'Pending'));
@@ -72,21 +72,21 @@ test('a pending job is held, released, delayed and canceled on the page of its r
 });
 
 test('a job that can never run, runs, is requeued, is out of reach and fails is described', async () => {
-  const { folder } = await openSent();
+  const { folder } = await openSubmitted();
   slurm.set('1', { reason: 'PartitionTimeLimit' });
   await state(/Can never run .PartitionTimeLimit.: it requests more/);
   await badge('Can’t run');
   expect(button('Hold')()).toBeUndefined();
 
   slurm.set('1', { state: 'RUNNING' });
-  await state(/^Job 1 on lab Runs on n1 since 2026-11-26 12:26:33.* left$/);
+  await state(/^Job 1 on lab Is running on n1 .started 2026-11-26 12:26:33. .* left$/);
   await badge('Starting');
   await page.click(button('Requeue…'));
   await page.click(inDialog('Requeue the job'));
   await state('Starts later');
 
   slurm.answers = false;
-  await state('Unknown: The Slurm controller does not answer.');
+  await state('Is in an unknown state: The Slurm controller does not answer.');
   await badge('Unknown');
   slurm.answers = true;
 
@@ -165,7 +165,7 @@ test('a new sweep and the queue are submitted, and a sweep cancels its jobs', as
   await page.click(page.withText('button', 'Create and submit…') as () => HTMLElement);
   await submitDialog();
   await page.shown(() => fact('Start')?.startsWith('A job'));
-  expect([fact('Jobs'), fact('At most')]).toEqual(['3 on lab', '6 GPU hours per attempt']);
+  expect([fact('Jobs'), fact('At most')]).toEqual(['3 on lab, at most 3 at once', '6 GPU hours per attempt']);
   await page.click(inDialog(/^Submit$/));
   await page.shown(() => location.hash.startsWith('#/study/'));
   await page.shown(page.withText('header p', '0 of 3 runs completed, 3 queued or running'));
@@ -182,7 +182,7 @@ test('a new sweep and the queue are submitted, and a sweep cancels its jobs', as
   await page.click(page.withText('header button', 'Submit to a cluster…') as () => HTMLElement);
   await submitDialog();
   await page.shown(() => fact('Start')?.startsWith('A job'));
-  expect(fact('Jobs')).toBe('2 on lab');
+  expect(fact('Jobs')).toBe('2 on lab, at most 2 at once');
   await page.click(inDialog(/^Submit$/));
   await page.shown(page.withText('.empty-title', 'No runs are queued'));
   expect([...slurm.jobs.keys()].slice(3)).toEqual(['2', '3']);

@@ -37,7 +37,7 @@ export async function printScript(named: string, { home, on: target }: CommandOp
   });
 }
 
-/** Creates a run and sends it. */
+/** Creates a run and submits it. */
 export async function trainOn({
   home,
   json,
@@ -49,35 +49,35 @@ export async function trainOn({
   await withClient(home, async (client) => {
     const made = await resolveSource(client, source);
     const { runId } = await client.call('runs.create', { ...made, set, ...marks, start: false });
-    await sendRun(client, runId, on, json);
+    await submitRun(client, runId, on, json);
   });
 }
 
-/** Sends every queued run as a job. */
-export async function sendQueue({ home, ...on }: CommandOptions & OnCluster): Promise<void> {
+/** Submits every queued run as a job. */
+export async function submitQueue({ home, ...on }: CommandOptions & OnCluster): Promise<void> {
   await withClient(home, async (client) => {
     const { runs } = await client.call('queue.list', {});
     if (runs.length === 0) return advise('The queue is empty. Add a run with `starpo train PRESET --queue`.');
     const plan = await client.call('cluster.plan', { target: on.on, jobs: { runIds: runs } });
     if (!(await confirmed(plan, on))) return;
-    for (const runId of runs) await sendRun(client, runId, { ...on, yes: true }, false, false);
+    for (const runId of runs) await submitRun(client, runId, { ...on, yes: true }, false, false);
   });
 }
 
-/** Sends the runs of a sweep that have not completed, as a job array. */
-export async function sendStudy(named: string, { home, on: target, yes }: CommandOptions & OnCluster): Promise<void> {
+/** Submits the runs of a sweep that have not completed as a job array. */
+export async function submitStudy(named: string, { home, on: target, yes }: CommandOptions & OnCluster): Promise<void> {
   await withClient(home, async (client) => {
     const studyId = await resolveStudy(client, named);
     const plan = await client.call('cluster.plan', { target, jobs: { studyId } });
     if (!(await confirmed(plan, { on: target, yes: yes ?? false }))) return;
-    const { job, count } = await client.call('studies.send', { studyId, target, script: plan.script });
+    const { job, count } = await client.call('studies.submit', { studyId, target, script: plan.script });
     print(`submitted ${count} ${count === 1 ? 'run' : 'runs'} to ${target} as job array ${job}`);
     advise('List its jobs with `starpo cluster jobs`.');
   });
 }
 
 /** Prints the script of a run, then submits it. */
-async function sendRun(client: Client, runId: string, on: OnCluster, json: boolean, shows = true): Promise<void> {
+async function submitRun(client: Client, runId: string, on: OnCluster, json: boolean, shows = true): Promise<void> {
   const { on: target } = on;
   const { folder } = await client.call('runs.get', { runId });
   if (!json && shows) {
@@ -86,12 +86,12 @@ async function sendRun(client: Client, runId: string, on: OnCluster, json: boole
     if (!(await confirmed(plan, on))) return;
   }
   const { job } = await client.call('cluster.submit', { runId, target });
-  if (json) return print(JSON.stringify({ type: 'sent', run: runId, folder, target, job }));
+  if (json) return print(JSON.stringify({ type: 'submitted', run: runId, folder, target, job }));
   print(`submitted ${runId} to ${target} as job ${job}`);
   if (shows) advise(`Follow it with \`starpo logs ${runId} --follow\`; list jobs with \`starpo cluster jobs\`.`);
 }
 
-/** Prints a script with its price and asks for confirmation, unless `yes` is set or there is no terminal. Throws why the jobs can't run. */
+/** Prints a script with its price and asks for confirmation, unless `yes` is set or there is no terminal. Throws the problem if the jobs can't run. */
 async function confirmed(
   { script, price, start, problem }: Output<'cluster.plan'>,
   { on, yes }: OnCluster,

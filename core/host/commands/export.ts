@@ -48,7 +48,7 @@ export async function exportRun(named: string, options: Options): Promise<void> 
   process.stdout.write(written);
 }
 
-/** Returns the contents of all files; only panels can be several. */
+/** Returns the contents of all files. Only an export of panels can have several. */
 const contents = async ({ folder, files }: MadeExport) =>
   Buffer.concat(await Promise.all(files.map(({ name }) => readFile(join(folder, name)))));
 

@@ -4,7 +4,7 @@ import { evaluationName, noteText, procedures, runName, tagText } from '../../co
 import { Failure } from '../../contract/failure.ts';
 import { parseSettings, type Setting } from '../../run-config/settings.ts';
 import { check } from '../commands/check.ts';
-import { type OnCluster, sendQueue, sendStudy, trainOn } from '../commands/cluster.ts';
+import { type OnCluster, submitQueue, submitStudy, trainOn } from '../commands/cluster.ts';
 import { pauseRun, stopRun } from '../commands/control.ts';
 import { allowCommand, checkEnvironment, playEnvironment } from '../commands/env.ts';
 import { type EvaluateOptions, evaluate } from '../commands/evaluate.ts';
@@ -262,7 +262,7 @@ function addQueueCommands(root: Command): void {
     'train queued runs on all free devices until the queue is empty',
     onCluster,
     (options: CommandOptions & Partial<OnCluster>) =>
-      options.on === undefined ? runQueue(options) : sendQueue({ ...options, on: options.on }),
+      options.on === undefined ? runQueue(options) : submitQueue({ ...options, on: options.on }),
   );
   command(queue, 'add <run>', 'add a run to the end of the queue', [], addToQueue);
   command(queue, 'remove <run>', 'remove a run from the queue without deleting it', [], removeFromQueue);
@@ -358,7 +358,7 @@ function addSweepCommands(root: Command): void {
     'queue every run that has not completed, including failed and stopped runs',
     onCluster,
     (study: string, options: CommandOptions & Partial<OnCluster>) =>
-      options.on === undefined ? startStudy(study, options) : sendStudy(study, { ...options, on: options.on }),
+      options.on === undefined ? startStudy(study, options) : submitStudy(study, { ...options, on: options.on }),
   );
   command(sweep, 'cancel <sweep>', 'remove its runs from the queue and stop those that are running', [], cancelStudy);
   command(

@@ -166,7 +166,7 @@ function Block({ name, kind, note, children }: BlockProps) {
   );
 }
 
-/** Explains a state: letters of its grid, and what the model didn't read of it or before it. */
+/** Explains a state: the letters of its grid, tokens of it that the model didn't read, and whether it begins a new context. */
 function stateNote({ state, omittedTokens, beginsContext }: ReplayTurn, index: number, replay: Replay): string {
   const letters = index === 0 ? lettersIn(state, environmentOf(replay.type).letters) : '';
   const omitted =
@@ -174,7 +174,7 @@ function stateNote({ state, omittedTokens, beginsContext }: ReplayTurn, index: n
       ? `The model did not read ${omittedTokens} tokens in the middle, because of max_state_tokens.`
       : '';
   const context = beginsContext
-    ? 'This turn began a new context (context_turns): the model no longer read the oldest turns.'
+    ? 'This turn begins a new context (rollout.context_turns): the model did not read the oldest turns.'
     : '';
   return [letters, omitted, context].filter(Boolean).join(' ');
 }

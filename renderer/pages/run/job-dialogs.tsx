@@ -85,7 +85,7 @@ export function JobPriority({ run, nice, close }: { run: RunSummary; nice: numbe
         />
         <small>
           {isValid
-            ? '0 is normal. The job starts after jobs with smaller values.'
+            ? `0 (default) to ${maxNice.toLocaleString('en')}. Jobs with larger values start later.`
             : `Enter a whole number from 0 to ${maxNice.toLocaleString('en')}.`}
         </small>
       </label>

@@ -18,7 +18,7 @@ export function JobPanel({ run, job }: { run: RunSummary; job: RunJob }) {
   const state = `${job.job} ${job.text} ${job.attempts}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a changed state has other details.
   useEffect(refresh, [state, refresh]);
-  const tone = job.never || job.failed ? 'bad' : job.phase === 'unknown' ? 'warning' : undefined;
+  const tone = job.impossible || job.failed ? 'bad' : job.phase === 'unknown' ? 'warning' : undefined;
   return (
     <section className={`panel ${styles.job}`} aria-label="Job" data-tone={tone}>
       <div className={styles.state}>
@@ -52,14 +52,14 @@ export function JobPanel({ run, job }: { run: RunSummary; job: RunJob }) {
 
 const capitalized = (text: string) => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
 
-function iconOf({ phase, never, failed }: RunJob): IconName {
-  if (never || failed) return 'critical';
+function iconOf({ phase, impossible, failed }: RunJob): IconName {
+  if (impossible || failed) return 'critical';
   if (phase === 'unknown') return 'warning';
   return phase === 'ended' ? 'ok' : phase === 'running' ? 'play' : 'queue';
 }
 
-/** The actions that apply to the state of the job. */
-function Actions({ run, job: { phase, held, never, nice } }: { run: RunSummary; job: RunJob }) {
+/** Shows the actions that apply to the state of the job. */
+function Actions({ run, job: { phase, held, impossible, nice } }: { run: RunSummary; job: RunJob }) {
   const api = useApi();
   const [busy, perform] = useAction();
   const [dialog, setDialog] = useState<'cancel' | 'requeue' | 'priority' | null>(null);
@@ -68,7 +68,7 @@ function Actions({ run, job: { phase, held, never, nice } }: { run: RunSummary; 
   if (phase === 'ended') return null;
   return (
     <fieldset className="controls" aria-label="Job">
-      {phase === 'pending' && !never && (
+      {phase === 'pending' && !impossible && (
         <>
           <Button
             writes

@@ -33,7 +33,7 @@ export function TargetForm({ target, names, close }: TargetFormProps) {
   const [texts, setTexts] = useState<Texts>(() => textsOf(target));
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiError | null>(null);
-  /** Fields that the user has left; a required field is not reported before. */
+  /** Fields that the user has left. An empty required field is reported only then. */
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const parsed = slurmTarget.safeParse(readFields(texts));
   const problems = problemsOf(parsed.error?.issues ?? []);
