@@ -29,9 +29,10 @@ function keptShare({ strategy, keep, count }: RunConfig['filter'], groups: numbe
   return strategy === 'top_k' ? Math.min(1, count / groups) : Math.max(keep, 1 / groups);
 }
 
-/** Returns how often the update reads a turn, on average: the first `window` turns are one sample, and each later turn is read with those before it. */
-function readsPerTurn(turns: number, window: number): number {
-  return window === 0 || turns <= window ? 1 : (window + (turns - window) * window) / turns;
+/** Returns how often the update reads a turn on average. The first `contextTurns` turns are one sample; each later turn is read with the turns of its context. */
+function readsPerTurn(turns: number, contextTurns: number): number {
+  if (contextTurns === 0 || turns <= contextTurns) return 1;
+  return (contextTurns + (turns - contextTurns) * contextTurns) / turns;
 }
 
 /** Returns the seconds per training iteration on one core, without evaluations. */
