@@ -456,7 +456,7 @@ TEST_CASE("the loss of episodes with several samples is its equation, and its gr
       }
 }
 
-TEST_CASE("mini-batches have whole episodes, and replayed groups keep their contexts") {
+TEST_CASE("mini-batches and diagnostics have whole episodes, and replayed groups keep their contexts") {
   std::vector<Episode> episodes = episodes_with_samples();
   std::vector<Sequence> sequences;
   for (const Episode& episode : episodes) std::ranges::move(make_sequences(episode), std::back_inserter(sequences));
@@ -465,6 +465,11 @@ TEST_CASE("mini-batches have whole episodes, and replayed groups keep their cont
   CHECK(batches[0].size() == 5);
   CHECK(batches[1].size() == 1);
   CHECK(&batches[1].front() == &sequences[5]);
+
+  // Evenly spaced sequences could all be first samples.
+  CHECK(sequences_of_some_episodes(sequences, 1).size() == 3);
+  CHECK(sequences_of_some_episodes(sequences, 2).size() == 5);
+  CHECK(sequences_of_some_episodes(sequences, 9).size() == 6);
 
   const auto groups = replay_groups(1, sequences);
   REQUIRE(groups.size() == 1);  // all have the same group

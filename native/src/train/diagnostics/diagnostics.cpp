@@ -19,12 +19,10 @@ void add_drift(std::span<const float> logprobs, std::span<const float> start_log
     drift.add(kl_estimate(KlEstimator::k3, logprobs[t], start_logprobs[t]).value);
 }
 
-// Returns the k3 estimate of the policy's KL divergence from its start weights, per token, on some of the sequences.
+// Returns the k3 estimate of the policy's KL divergence from its start weights, per token, on some episodes.
 Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequence> kept, int samples,
               float temperature, const std::function<void()>& progress) {
-  std::vector<Sequence> sample;
-  const std::size_t count = std::min(kept.size(), static_cast<std::size_t>(samples));
-  for (std::size_t i = 0; i < count; ++i) sample.push_back(kept[i * kept.size() / count]);
+  auto sample = sequences_of_some_episodes(kept, static_cast<std::size_t>(samples));
   compute_reference_logprobs(start, micro_batch_tokens, temperature, sample, progress);
   Average average;
   for (const Sequence& sequence : sample) add_drift(sequence.rollout_logprobs, sequence.reference_logprobs, average);

@@ -4,12 +4,13 @@
 #include <cmath>
 
 #include "algorithm/objectives.h"
+#include "train/metrics/average.h"
 #include "train/update/estimate_advantages.h"
 
 namespace starpo {
 namespace {
 
-constexpr std::size_t kSamples = 64;
+constexpr std::size_t kEpisodes = 64;
 constexpr std::size_t kPieces = 256, kPieceSize = 4096;  // sampled weights
 
 double token_share(std::span<const Sequence> sequences) {
@@ -28,8 +29,7 @@ FirstStepProbe::FirstStepProbe(const RunConfig& config, Replica& replica, std::s
     : config_(config), replica_(replica), progress_(progress) {
   if (kept.empty()) return;
   trained_tokens_ = token_share(kept);
-  const std::size_t count = std::min(kept.size(), kSamples);
-  for (std::size_t i = 0; i < count; ++i) samples_.push_back(kept[i * kept.size() / count]);
+  samples_ = sequences_of_some_episodes(kept, kEpisodes);
   weights_ = sample_weights();
   logprobs_ = sample_logprobs();
 }
@@ -47,12 +47,14 @@ FirstStepMeasurements FirstStepProbe::measure() {
   measured.update_ratio = std::sqrt(change / size);
 
   const auto logprobs = sample_logprobs();
-  std::vector<double> divergences;  // [samples]
-  for (std::size_t i = 0; i < logprobs.size(); ++i) {
-    double sum = 0;
-    for (std::size_t t = 0; t < logprobs[i].size(); ++t)
-      sum += kl_estimate(KlEstimator::k3, logprobs_[i][t], logprobs[i][t]).value;
-    divergences.push_back(sum / static_cast<double>(logprobs[i].size()));
+  std::vector<double> divergences;  // [episodes]
+  std::size_t i = 0;                // sample
+  for (const auto episode : sequences_by_episode(std::span<const Sequence>(samples_))) {
+    Average divergence;
+    for (const std::size_t end = i + episode.size(); i < end; ++i)
+      for (std::size_t t = 0; t < logprobs[i].size(); ++t)
+        divergence.add(kl_estimate(KlEstimator::k3, logprobs_[i][t], logprobs[i][t]).value);
+    divergences.push_back(divergence.sum / static_cast<double>(divergence.count));
   }
   const auto median = divergences.begin() + static_cast<std::ptrdiff_t>(divergences.size() / 2);
   std::ranges::nth_element(divergences, median);

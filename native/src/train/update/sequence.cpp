@@ -44,6 +44,17 @@ std::vector<Sequence> make_sequences(const Episode& episode) {
   return sequences;
 }
 
+std::vector<Sequence> sequences_of_some_episodes(std::span<const Sequence> sequences, std::size_t count) {
+  const auto episodes = sequences_by_episode(sequences);
+  count = std::min(count, episodes.size());
+  std::vector<Sequence> chosen;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto own = episodes[i * episodes.size() / count];
+    chosen.insert(chosen.end(), own.begin(), own.end());
+  }
+  return chosen;
+}
+
 std::vector<std::span<Sequence>> split_into_mini_batches(std::span<Sequence> sequences, int episodes) {
   std::vector<std::span<Sequence>> batches;
   int count = 0;

@@ -43,6 +43,9 @@ std::vector<std::span<S>> sequences_by_episode(std::span<S> sequences) {
   return result;
 }
 
+// Returns all sequences of at most `count` episodes, evenly spaced.
+std::vector<Sequence> sequences_of_some_episodes(std::span<const Sequence>, std::size_t count);
+
 // Splits sequences, in order, into mini-batches of `episodes` episodes; the last may have fewer.
 std::vector<std::span<Sequence>> split_into_mini_batches(std::span<Sequence>, int episodes);
 
