@@ -46,7 +46,7 @@ async function open(watched: boolean) {
   return { core, client, running };
 }
 
-/** Returns the share of a core that core uses for some seconds. */
+/** Returns the percentage of a processor core that the core process uses during the measured seconds. */
 async function percentOfACore(core: ChildProcess): Promise<number> {
   const [begin, before] = [performance.now(), processorTime(core)];
   await pause(seconds * 1000);

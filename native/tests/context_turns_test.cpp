@@ -179,7 +179,7 @@ TEST_CASE("rollout.context limits a context, so episodes with few turns in it ca
   for (const Episode& episode : Played(config).episodes) CHECK(episode.ended == EndReason::context);
 }
 
-TEST_CASE("slots change no bit, and turns before the first new context equal those of the whole episode") {
+TEST_CASE("results do not depend on slots, and turns before the first new context equal those of the whole episode") {
   const Played whole(window_config(0));
   for (const int turns : {1, 2, 5, 100}) {
     CAPTURE(turns);
@@ -240,7 +240,7 @@ TEST_CASE("demonstrations of a warm start have the contexts of rollouts") {
   CHECK(later > 0);
 }
 
-TEST_CASE("advantages and value targets are those of whole episodes, whatever their samples") {
+TEST_CASE("advantages and value targets are those of whole episodes, however many samples they have") {
   using Estimator = AdvantageEstimator;
   RunConfig config = window_config(2);
   config.kl = {0.3, KlEstimator::k3, KlPlacement::reward, ""};
@@ -399,7 +399,8 @@ double restated_loss(const std::vector<Episode>& episodes, const std::map<std::i
 
 }  // namespace
 
-TEST_CASE("the loss of episodes with several samples is its equation, and its gradient matches finite differences") {
+TEST_CASE(
+    "the loss of episodes with several samples equals its equation, and its gradient matches finite differences") {
   const std::vector<Episode> episodes = episodes_with_samples();
   std::vector<Sequence> sequences;
   for (const Episode& episode : episodes) std::ranges::move(make_sequences(episode), std::back_inserter(sequences));

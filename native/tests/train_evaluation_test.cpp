@@ -166,7 +166,7 @@ TEST_CASE("a panel has a shop's goals and the digest of its files, and the comma
   CHECK(panel("").at("levels") == json::array({{{"seed", 7}}}));
 }
 
-TEST_CASE("a run evaluates on the same levels, or refuses") {
+TEST_CASE("a run evaluates on the same levels, or fails") {
   TemporaryFolder run;
   const std::string hash = record_panel(run.path(), "lake", "a");
   CHECK(hash == sha256("a"));

@@ -73,8 +73,8 @@ async function checkGlibc(folder) {
 const isElf = (path) => readFileSync(path).subarray(0, 4).toString('latin1') === '\x7fELF';
 
 /**
- * Writes a .tar.gz with trainer, command line and their Node to a folder. It runs without root and without other packages. Returns its path and
- * requirements.
+ * Writes a .tar.gz with the trainer, the command line and their Node to a folder. Its content needs neither root access nor other packages. Returns
+ * its path and requirements.
  * @param {{ trainer: string, output: string }} options
  */
 export async function makeTar({ trainer, output }) {

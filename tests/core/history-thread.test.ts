@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 describe("the run history's writer thread", { timeout: 60_000 }, () => {
-  test('ingests runs together, and an error of one is its own', async () => {
+  test('ingests runs together, and an error affects only its run', async () => {
     const [good, bad] = [world.run('good', [journal.started(0)]), world.run('bad', [journal.started(0)])];
     const core = await world.core();
     rmSync(join(bad, 'events.jsonl'));

@@ -34,7 +34,7 @@ test('checking sixty runs of other hosts starts at most two processes at once, a
   expect(requests).toBe(60);
 });
 
-test('a run on another machine runs while its journal grows, until Slurm reports that its job does not', async () => {
+test('a run on another machine is running while its journal grows, until Slurm reports that its job is not', async () => {
   const world = new World();
   const folder = world.run('submitted', [journal.started(0)]);
   writeJobFile(folder, { target: 'slurm', job: '1', submitted: 1 });

@@ -175,7 +175,7 @@ describe.skipIf(problem !== null)(
       const runIds = core.runs.list().map(({ id }) => id);
       await Promise.all(runIds.map((runId) => untilRun(core, runId, ({ iteration }) => iteration === 1)));
       const running = (await handlers['cluster.jobs']({})) as ClusterJob[];
-      expect(new Set(running.map(({ text }) => /runs on (n\d)/.exec(text)?.[1]))).toEqual(
+      expect(new Set(running.map(({ text }) => /running on (n\d)/.exec(text)?.[1]))).toEqual(
         new Set(['n1', 'n2', 'n3', 'n4']),
       );
       expect(running.map((each) => each.job).sort()).toEqual(

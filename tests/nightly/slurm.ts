@@ -1,5 +1,5 @@
 /**
- * The life of jobs with the real trainer on a Slurm cluster of four pretend nodes with two GPUs each. `npm test` covers the main paths with a test
+ * Tests jobs with the real trainer on a Slurm cluster of four pretend nodes with two GPUs each. `npm test` covers the main paths with a test
  * double of the trainer. Usage: npm run nightly:slurm -- [--only SCENARIO] [--out FILE]. Needs root and the packages slurmctld, slurmd and munge.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { Site, untilIdle } from './slurm-site.ts';
 const nodes = 4;
 const { values } = parseArgs({ options: { only: { type: 'string' }, out: { type: 'string' } } });
 const problem = whyNoCluster();
-if (problem !== null) throw new Error(`There is no Slurm cluster: ${problem}.`);
+if (problem !== null) throw new Error(`The Slurm cluster can't run: ${problem}.`);
 
 const folder = mkdtempSync(join(tmpdir(), 'starpo-slurm-'));
 const cluster = await PretendCluster.start(join(folder, 'slurm'), nodes);

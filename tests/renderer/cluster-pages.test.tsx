@@ -71,7 +71,7 @@ test('a pending job is held, released, delayed and canceled on the page of its r
   expect(page.all('section[aria-label="Job"] button')).toEqual([]);
 });
 
-test('a job that can never run, runs, is requeued, is out of reach and fails is described', async () => {
+test('a job is described when it can never run, runs, is requeued, is in an unknown state and fails', async () => {
   const { folder } = await openSubmitted();
   slurm.set('1', { reason: 'PartitionTimeLimit' });
   await state(/Can never run .PartitionTimeLimit.: it requests more/);

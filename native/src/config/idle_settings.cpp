@@ -261,7 +261,7 @@ void add_environments(const RunConfig& config, IdleList& idle) {
   if (turns > 0 && std::ranges::all_of(config.environments, [&](const EnvironmentConfig& environment) {
         return environment.max_turns <= turns;
       }))
-    idle.add({"rollout.context_turns"}, "no environment has more max_turns: a context has the whole episode");
+    idle.add({"rollout.context_turns"}, "no environment allows more turns, so a context contains the whole episode");
   if (config.environments.size() == 1) idle.add({"environments[0].share"}, "the only environment gets every group");
   if (std::ranges::none_of(config.environments, &EnvironmentConfig::validate))
     idle.add({"evaluation.every"}, "no environment has validate true");

@@ -42,7 +42,7 @@ Json level_config(const EnvironmentType& type, const std::string& config, bool h
 
 Json level_of(const Episode& episode, const EnvironmentType& type) {
   Json level{{"seed", episode.spec.seed}};
-  // A program need not answer with the same text again.
+  // A program may answer with another text.
   if (type.is_external) return level;
   const Json page = Json::parse(episode.initial, nullptr, false);
   level["initial"] = page.is_object() ? page : Json(episode.initial);

@@ -10,7 +10,7 @@
 
 namespace starpo {
 
-// Returns the weights of the sequences of a mini-batch in its loss. Averages are over episodes, whatever their samples.
+// Returns the weights of the sequences of a mini-batch in its loss. Averages are over episodes, not over samples.
 std::vector<SampleWeights> sequence_weights(std::span<const Sequence>, const PolicyLossConfig&, int longest);
 
 // Returns the loss inputs of a sequence for log-probabilities and entropies of a pass: [targets].

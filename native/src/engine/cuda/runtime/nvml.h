@@ -9,7 +9,7 @@
 namespace starpo::cuda {
 
 // NVML, the library of nvidia-smi. It answers about GPUs without using their memory, and lists MIG slices that CUDA
-// hides. Every function returns nothing if the library or its answer is missing.
+// hides. Functions return an empty value if the library or its answer is missing.
 class Nvml {
  public:
   using Handle = void*;
