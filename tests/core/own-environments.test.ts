@@ -98,12 +98,6 @@ test('a program that does not start, a missing folder and an address are refused
     code: 'environment_failed',
     message: 'The program ended with status 3; its last error output is: Error: no tiles',
   });
-  // Actions that are reported per level are those of the environment.
-  const answers = ['{"hello":{"version":1,"name":"Named"}}', '{"id":1,"observation":"s","actions":["go"]}'];
-  const script = answers.map((answer) => `read -r line; echo '${answer}'`).join('; ');
-  const named = { command: `${script}; cat >/dev/null`, directory: world.folder };
-  call['commands.confirm'](named);
-  expect(await call['environments.add'](named)).toMatchObject({ name: 'Named', actions: ['go'] });
   const missing = { command, directory: join(world.folder, 'missing') };
   await expect(call['environments.add'](missing)).rejects.toMatchObject({ code: 'directory_missing' });
   await expect(call['environments.add']({ address: 'localhost:8000' })).rejects.toMatchObject({
@@ -113,6 +107,15 @@ test('a program that does not start, a missing folder and an address are refused
     unconfirmed: { command: 'starpo-openenv http://localhost:8000', directory: homedir() },
   });
   expect(call['environments.list']({})).toEqual([]);
+});
+
+test('actions that a program reports per level are those of its environment', async () => {
+  const { call } = await api();
+  const answers = ['{"hello":{"version":1,"name":"Named"}}', '{"id":1,"observation":"s","actions":["go"]}'];
+  const script = answers.map((answer) => `read -r line; echo '${answer}'`).join('; ');
+  const named = { command: `${script}; cat >/dev/null`, directory: world.folder };
+  call['commands.confirm'](named);
+  expect(await call['environments.add'](named)).toMatchObject({ name: 'Named', actions: ['go'] });
 });
 
 test('an unconfirmed command never runs, also if the list was copied from another computer', async () => {
