@@ -1,5 +1,5 @@
 /**
- * Measures how busy the queue keeps four pretend GPUs with 12 runs of a test double of the trainer, while one GPU fails, one queued run is removed, and
+ * Measures how busy the queue keeps four simulated GPUs with 12 runs of a test double of the trainer, while one GPU fails, one queued run is removed, and
  * the app is killed and started again. The share counts the working GPUs from the first start of a run to the last. A
  * working GPU without a trainer is idle. Usage: npm run benchmark:pool -- [--seconds 20] [--out FILE]
  */

@@ -57,7 +57,7 @@ describe('system packages', () => {
     });
   });
 
-  test('Slurm is installed only for tests as root, because only root can start its pretend nodes', () => {
+  test('Slurm is installed only for tests as root, because only root can start its simulated nodes', () => {
     expect(systemPackages(true, {}, true)).toEqual(expect.arrayContaining(['slurmctld', 'slurmd', 'munge']));
     for (const packages of [systemPackages(true, {}, false), systemPackages(false, {}, true)])
       expect(packages.filter((name) => /slurm|munge/.test(name))).toEqual([]);

@@ -34,7 +34,7 @@ const endWords: Record<string, string> = {
   CANCELLED: 'was canceled',
   TIMEOUT: 'reached its time limit',
   NODE_FAIL: 'ended because its node failed',
-  OUT_OF_MEMORY: 'ran out of memory; increase memory in targets.json',
+  OUT_OF_MEMORY: 'ran out of memory; increase the host memory in the settings of the cluster',
   PREEMPTED: 'was preempted by another job',
   BOOT_FAIL: 'ended because its node did not start',
   DEADLINE: 'reached its deadline',

@@ -65,7 +65,7 @@ export function slurmFailure(
   return new Failure(
     'slurm_refused',
     `Slurm refused: ${reasonOf(errors) || error.message}`,
-    'Check the target in targets.json.',
+    'Check the settings of the cluster, in the app or in targets.json.',
   );
 }
 

@@ -13,7 +13,7 @@ export const buildPackages = [
 ];
 /** For the examples of environments. */
 export const testPackages = ['python3'];
-/** For the tests on a Slurm cluster of pretend nodes, which only root can run. */
+/** For the tests on a Slurm cluster of simulated nodes, which only root can run. */
 export const clusterPackages = ['munge', 'slurm-client', 'slurmctld', 'slurmd'];
 /** Headless Chromium takes a third less processor time than the full browser. */
 export const browserPackage = 'chromium-headless-shell';

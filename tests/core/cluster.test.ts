@@ -83,7 +83,7 @@ test('ended jobs are read from scontrol and sacct', () => {
   });
   expect(describeJob(parseJob(canceled)!).failed).toBe(false);
   expect(describeJob(parseAccounting('12|CANCELLED by 1000|0:15')!).text).toBe('was canceled');
-  expect(describeJob(parseAccounting('12|OUT_OF_MEMORY|0:125')!).text).toContain('increase memory');
+  expect(describeJob(parseAccounting('12|OUT_OF_MEMORY|0:125')!).text).toContain('increase the host memory');
   expect(parseAccounting('Slurm accounting storage is disabled')).toBeNull();
 });
 

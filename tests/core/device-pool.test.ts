@@ -164,7 +164,7 @@ describe('a device failure', () => {
   });
 });
 
-describe('a pool of four pretend GPUs', { timeout: 120_000 }, () => {
+describe('a pool of four simulated GPUs', { timeout: 120_000 }, () => {
   let world: World;
   beforeEach(() => {
     world = new World();

@@ -6,7 +6,7 @@ import type { ClusterJob } from '../../core/contract/cluster.ts';
 import { runFolder } from '../../core/run-directory/names.ts';
 import { makeIdle } from '../../core/run-library/busy.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
-import { PretendCluster, whyNoCluster } from './fixtures/pretend-cluster.ts';
+import { SimulatedCluster, whyNoCluster } from './fixtures/simulated-cluster.ts';
 import { fakeTrainer, untilRun, World } from './fixtures/world.ts';
 
 const problem = whyNoCluster();
@@ -14,16 +14,16 @@ const why = problem === null ? '' : ` (skipped: ${problem})`;
 const set = { iterations: 2, 'rollout.groups': 1, 'rollout.group_size': 4, 'policy_loss.mini_batch': 4 };
 
 describe.skipIf(problem !== null)(
-  `a Slurm cluster of four pretend nodes with two GPUs${why}`,
+  `a Slurm cluster of four simulated nodes with two GPUs${why}`,
   { timeout: 120_000 },
   () => {
     let scratch: World;
-    let cluster: PretendCluster | undefined;
+    let cluster: SimulatedCluster | undefined;
     let world: World;
 
     beforeAll(async () => {
       scratch = new World();
-      cluster = await PretendCluster.start(join(scratch.folder, 'slurm'));
+      cluster = await SimulatedCluster.start(join(scratch.folder, 'slurm'));
     }, 60_000);
     afterAll(async () => {
       await cluster?.stop();

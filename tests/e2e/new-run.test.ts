@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { PretendCluster, whyNoCluster } from '../core/fixtures/pretend-cluster.ts';
+import { SimulatedCluster, whyNoCluster } from '../core/fixtures/simulated-cluster.ts';
 import { violations } from './axe.ts';
 import { type Studio, startStudio, type Visitor, visit } from './studio.ts';
 
@@ -70,7 +70,7 @@ const noCluster = whyNoCluster();
 describe.skipIf(noCluster !== null)(`with a Slurm cluster${noCluster ? ` (skipped: ${noCluster})` : ''}`, () => {
   test('a cluster is added in Settings, and a run is submitted to it, held and canceled', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'starpo-slurm-'));
-    const cluster = await PretendCluster.start(join(folder, 'slurm'), 1);
+    const cluster = await SimulatedCluster.start(join(folder, 'slurm'), 1);
     const own = await startStudio();
     visitor = await visit(own.address);
     const { page, expectNoComplaints, screenshot } = visitor;

@@ -7,7 +7,7 @@ import type { RunSummary } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import { runFolder } from '../../core/run-directory/names.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
-import type { PretendCluster } from '../core/fixtures/pretend-cluster.ts';
+import type { SimulatedCluster } from '../core/fixtures/simulated-cluster.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { tinySettings } from '../integration/tiny-run.ts';
 import { root, trainer } from '../integration/trainer-process.ts';
@@ -19,13 +19,13 @@ export interface Attempt {
   code?: number;
 }
 
-/** A data folder whose runs are submitted to a pretend cluster and trained by the real trainer. */
+/** A data folder whose runs are submitted to a simulated cluster and trained by the real trainer. */
 export class Site {
   readonly world = new World();
-  readonly cluster: PretendCluster;
+  readonly cluster: SimulatedCluster;
   private opened: { core: Core; handlers: ReturnType<typeof createHandlers> } | null = null;
 
-  constructor(cluster: PretendCluster) {
+  constructor(cluster: SimulatedCluster) {
     this.cluster = cluster;
   }
 
@@ -110,7 +110,7 @@ export class Site {
     await this.world.close();
   }
 
-  /** Returns a trainer that uses the CPU, because pretend GPUs can't compute, and has the node's name. */
+  /** Returns a trainer that uses the CPU, because simulated GPUs can't compute, and has the node's name. */
   private trainerOnNode(): string {
     const path = join(this.world.folder, 'trainer-on-node');
     const name = 'echo "$SLURMD_NODENAME" > /proc/sys/kernel/hostname';

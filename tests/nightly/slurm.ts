@@ -1,5 +1,5 @@
 /**
- * Tests jobs with the real trainer on a Slurm cluster of four pretend nodes with two GPUs each. `npm test` covers the main paths with a test
+ * Tests jobs with the real trainer on a Slurm cluster of four simulated nodes with two GPUs each. `npm test` covers the main paths with a test
  * double of the trainer. Usage: npm run nightly:slurm -- [--only SCENARIO] [--out FILE]. Needs root and the packages slurmctld, slurmd and munge.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { commandArguments, machine, writeResult } from '../../benchmarks/machine.ts';
-import { PretendCluster, whyNoCluster } from '../core/fixtures/pretend-cluster.ts';
+import { SimulatedCluster, whyNoCluster } from '../core/fixtures/simulated-cluster.ts';
 import { failureScenarios } from './slurm-failures.ts';
 import { queueScenarios } from './slurm-queue.ts';
 import { Site, untilIdle } from './slurm-site.ts';
@@ -18,7 +18,7 @@ const problem = whyNoCluster();
 if (problem !== null) throw new Error(`The Slurm cluster can't run: ${problem}.`);
 
 const folder = mkdtempSync(join(tmpdir(), 'starpo-slurm-'));
-const cluster = await PretendCluster.start(join(folder, 'slurm'), nodes);
+const cluster = await SimulatedCluster.start(join(folder, 'slurm'), nodes);
 const results: Record<string, object> = {};
 try {
   for (const [name, scenario] of Object.entries({ ...queueScenarios, ...failureScenarios })) {
