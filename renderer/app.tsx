@@ -14,13 +14,14 @@ import { ConnectionNote, OutdatedPage, ReadOnlyNote } from './shell/notes.tsx';
 import { Recovery } from './shell/recovery.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
 import { Toasts } from './shell/toasts.tsx';
-import { followServer, useApp } from './stores/app-store.ts';
+import { followServer, followTargetsFile, useApp } from './stores/app-store.ts';
 import { useDialogs } from './stores/dialogs-store.ts';
 
 export function App() {
   const api = useApi();
   const route = useRoute();
   useEffect(() => followServer(api), [api]);
+  useEffect(() => followTargetsFile(api), [api]);
   useEffect(() => notifyOfAlarms(api), [api]);
   useEffect(() => listenForCommands(api, () => parseRoute(location.hash)), [api]);
   useEffect(followLinks, []);

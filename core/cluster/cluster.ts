@@ -14,6 +14,12 @@ import { type Job, jobName, slurmScript } from './script.ts';
 import { endedSlurmJob, parseAccounting, parseJob, parseQueue, queueFormat, runSlurm, type SlurmJob } from './slurm.ts';
 import { Targets } from './targets.ts';
 
+/** A batch script that the user was shown, and its run. The scripts of other runs differ only in the run. */
+export interface ShownScript {
+  text: string;
+  run: string;
+}
+
 /** Default of {@link SlurmOptions.interval} in ms. Many sites forbid frequent requests. */
 export const slurmInterval = 15_000;
 
@@ -40,6 +46,7 @@ export class Cluster {
   private queue: { jobs: Promise<Map<string, SlurmJob>>; time: number } | null = null;
   /** Runs that are being submitted. */
   private readonly submitting = new Set<string>();
+  private readonly closing = new AbortController();
 
   constructor(parts: ClusterParts) {
     this.parts = parts;
@@ -66,11 +73,10 @@ export class Cluster {
    * Submits a run and returns the job's id. `shown`: the script that the user was shown. Throws `job_active`, `job_never_runs`, `script_changed`, or as
    * {@link check} does.
    */
-  async submit(runId: string, target: string, shown?: string): Promise<string> {
+  async submit(runId: string, target: string, shown?: ShownScript): Promise<string> {
     return this.whileSubmitting([runId], () => {
-      const script = this.script(runId, target);
-      refuseChanged(script, shown);
-      return this.submitScript([runId], target, script, this.folder(runId), null);
+      if (shown) refuseChanged(this.script(shown.run, target), shown.text);
+      return this.submitScript([runId], target, this.script(runId, target), this.folder(runId), null);
     });
   }
 
@@ -84,7 +90,7 @@ export class Cluster {
     return this.whileSubmitting(runIds, () => {
       const job = this.arrayOf(studyId, runIds, target);
       const script = this.scriptOf(job, target);
-      refuseChanged(script, shown);
+      if (shown !== undefined) refuseChanged(script, shown);
       ensureFolder(dirname(job.folder));
       ensureFolder(job.folder);
       return this.submitScript(runIds, target, script, job.folder, studyId);
@@ -138,7 +144,7 @@ export class Cluster {
     if (action === 'cancel') return this.cancel([runId]);
     // uhold: the user may release it.
     await this.run('scontrol', [action === 'hold' ? 'uhold' : action, this.requireJob(runId)]);
-    this.queue = null;
+    this.expire();
   }
 
   /** Cancels the jobs of runs. Throws as {@link act} does. */
@@ -147,12 +153,22 @@ export class Cluster {
       'scancel',
       runIds.map((runId) => this.requireJob(runId)),
     );
-    this.queue = null;
+    this.expire();
   }
 
   async setNice(runId: string, nice: number): Promise<void> {
     await this.run('scontrol', ['update', `JobId=${this.requireJob(runId)}`, `Nice=${nice}`]);
+    this.expire();
+  }
+
+  /** Requests the states of all jobs when one is next read. */
+  expire(): void {
     this.queue = null;
+  }
+
+  /** Cancels the requests for states, which take up to half a minute without the controller. Jobs are still submitted. */
+  close(): void {
+    this.closing.abort();
   }
 
   private folder(runId: string): string {
@@ -199,6 +215,7 @@ export class Cluster {
     const path = join(cwd, 'slurm.sh');
     writeFileSync(path, script);
     const submitted = Date.now();
+    const earlier = runIds.map((runId) => readJobFile(this.folder(runId)));
     const write = (id: string | null) => {
       for (const [index, runId] of runIds.entries()) {
         const job = study === null || id === null ? id : `${id}_${index}`;
@@ -210,17 +227,23 @@ export class Cluster {
     write(null);
     try {
       const { variables } = this.parts.trainer;
-      const [id = ''] = (await this.run('sbatch', ['--parsable', path], { cwd, env: variables })).trim().split(';');
+      const id = readId(await this.run('sbatch', ['--parsable', path], { cwd, env: variables }));
       write(id);
-      this.queue = null;
+      this.expire();
       await this.refuseImpossible(id);
       return id;
     } catch (error) {
       // Otherwise Slurm may have accepted the job.
       if (['slurm_refused', 'slurm_missing', 'job_never_runs'].includes(asFailure(error).code))
-        for (const runId of runIds) rmSync(jobFilePath(this.folder(runId)), { force: true });
+        for (const [index, runId] of runIds.entries()) this.restore(runId, earlier[index] ?? null);
       throw error;
     }
+  }
+
+  /** Restores launch.json of a run that was not submitted. */
+  private restore(runId: string, earlier: JobFile | null): void {
+    if (earlier) writeJobFile(this.folder(runId), earlier);
+    else rmSync(jobFilePath(this.folder(runId)), { force: true });
   }
 
   /** Cancels a job that Slurm has accepted although it can never run, and throws `job_never_runs`. */
@@ -239,7 +262,7 @@ export class Cluster {
   /** Returns the job of a run that was submitted by a process that exited before it received the id. Returns null if there is none. */
   private async adopt(runId: string, file: JobFile): Promise<string | null> {
     const { task } = file;
-    const text = await this.run('squeue', ['-h', '-r', ofUser(), '-n', jobName(task?.study ?? runId), '-o', '%i']);
+    const text = await this.ask('squeue', ['-h', '-r', ofUser(), '-n', jobName(task?.study ?? runId), '-o', '%i']);
     // The newest: an earlier array of the sweep may still run.
     const jobs = text
       .trim()
@@ -310,10 +333,15 @@ export class Cluster {
     return found;
   }
 
+  /** Runs a program that changes nothing. */
+  private ask(program: string, args: readonly string[]): Promise<string> {
+    return this.run(program, args, { signal: this.closing.signal });
+  }
+
   /** Reads all jobs of the user at once. */
   private readQueue(): Promise<Map<string, SlurmJob>> {
     if (!this.queue || Date.now() - this.queue.time > (this.parts.slurm?.interval ?? slurmInterval)) {
-      const read = this.run('squeue', ['-h', '-r', ofUser(), '-o', queueFormat]);
+      const read = this.ask('squeue', ['-h', '-r', ofUser(), '-o', queueFormat]);
       const jobs = read.then((text) => new Map(parseQueue(text).map((job) => [job.job, job])));
       this.queue = { jobs, time: Date.now() };
     }
@@ -321,7 +349,7 @@ export class Cluster {
   }
 
   private async showJob(job: string): Promise<SlurmJob | null> {
-    const text = await this.run('scontrol', ['-o', 'show', 'job', job]).catch((error) => {
+    const text = await this.ask('scontrol', ['-o', 'show', 'job', job]).catch((error) => {
       if (asFailure(error).code === 'job_unknown') return '';
       throw error;
     });
@@ -331,7 +359,7 @@ export class Cluster {
   /** Returns null on a cluster without accounting. */
   private async showAccounting(job: string): Promise<SlurmJob | null> {
     const args = ['-X', '-n', '-P', '-j', job, '-o', 'JobID,State,ExitCode'];
-    const text = await this.run('sacct', args).catch(() => '');
+    const text = await this.ask('sacct', args).catch(() => '');
     return parseAccounting(text);
   }
 }
@@ -346,8 +374,15 @@ export const jobActive = (runId: string, { job, target, text }: RunJob): Failure
     `Cancel the job first, on the page of the run or with \`starpo cluster cancel ${runId}\`.`,
   );
 
-function refuseChanged(script: string, shown: string | undefined): void {
-  if (shown !== undefined && shown !== script)
+/** Returns the id that `sbatch --parsable` has printed as `ID` or `ID;CLUSTER`; sites may print more. Throws `job_unknown`. */
+function readId(output: string): string {
+  const id = /^(\d+)(;.*)?$/m.exec(output)?.[1];
+  if (id) return id;
+  throw new Failure('job_unknown', `sbatch printed no job id: ${output.trim().slice(0, 200)}`, 'See `squeue --me`.');
+}
+
+function refuseChanged(script: string, shown: string): void {
+  if (shown !== script)
     throw new Failure(
       'script_changed',
       'The batch script has changed since it was shown.',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { targetName } from '../contract/cluster-job.ts';
+import { studyId } from '../contract/runs.ts';
 import { readJsonFile } from '../run-directory/parse-line.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
@@ -8,11 +9,14 @@ const jobFile = z.object({
   version: z.literal(1),
   target: targetName,
   /** Null while it is being submitted. */
-  job: z.string().nullable(),
+  job: z
+    .string()
+    .regex(/^\d+(_\d+)?$/)
+    .nullable(),
   /** ms since the epoch */
   submitted: z.number(),
   /** The sweep whose array contains the job, and the index there. */
-  task: z.object({ study: z.string(), index: z.number().int() }).optional(),
+  task: z.object({ study: studyId, index: z.number().int() }).optional(),
   /** How the job ended, because Slurm forgets jobs. */
   ended: z.object({ state: z.string(), exitCode: z.string().nullable() }).optional(),
 });

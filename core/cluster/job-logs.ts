@@ -59,7 +59,8 @@ const tailBytes = 16_384;
 async function lastLines(path: string, after: number): Promise<string[]> {
   const { size, mtimeMs } = await stat(path).catch(() => ({ size: 0, mtimeMs: 0 }));
   if (size === 0 || mtimeMs < after) return [];
-  const file = await open(path);
+  const file = await open(path).catch(() => null);
+  if (!file) return [];
   try {
     const start = Math.max(0, size - tailBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(tailBytes), 0, tailBytes, start);

@@ -9,7 +9,7 @@ import { jobFilePath } from './job-file.ts';
 
 interface PollerParts {
   home: string;
-  cluster: Pick<Cluster, 'jobs'>;
+  cluster: Pick<Cluster, 'close' | 'expire' | 'jobs'>;
   /** The newest job of each run, for summaries. */
   jobs: Map<string, RunJob>;
   supervisor: Pick<Supervisor, 'publishSummaries'>;
@@ -44,10 +44,11 @@ export class JobPoller {
     this.follow(runIds, Math.min(settleTime, this.interval));
   }
 
-  /** Resolves when no request is in progress. */
+  /** Cancels the request in progress. */
   async close(): Promise<void> {
     this.working = false;
     if (this.timer) clearTimeout(this.timer);
+    this.parts.cluster.close();
     await this.reads.settled();
   }
 
@@ -67,15 +68,19 @@ export class JobPoller {
     if (this.timer) clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = null;
-      if (this.active.size > 0) this.follow([]);
+      if (this.active.size === 0) return;
+      // The last request is about as old as the interval, so that its answer might be used again.
+      this.parts.cluster.expire();
+      this.follow([]);
     }, time);
   }
 
   private async read(): Promise<void> {
     const { cluster, jobs, supervisor } = this.parts;
     for (const runId of [...this.active]) {
-      if (!this.working) return;
       const [found] = await cluster.jobs([runId]);
+      // The request was canceled.
+      if (!this.working) return;
       if (!found || found.phase === 'ended') this.active.delete(runId);
       const { run: _, ...job } = found ?? { run: runId };
       if (JSON.stringify(jobs.get(runId)) === JSON.stringify(found && job)) continue;

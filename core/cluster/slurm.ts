@@ -30,7 +30,7 @@ const jobMissing = /invalid job id/i;
 export function runSlurm(
   program: string,
   args: readonly string[],
-  { input = '', ...options }: { input?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
+  { input = '', ...options }: { input?: string; cwd?: string; env?: NodeJS.ProcessEnv; signal?: AbortSignal } = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile(program, args, { ...options, timeout, maxBuffer: 64 << 20 }, (error, output, errors) => {

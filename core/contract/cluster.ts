@@ -78,12 +78,12 @@ export const clusterProcedures = {
     }),
   },
   /**
-   * Submits a run as a job, after checking that the job can run, and removes the run from the queue. `script`: the script that the user was shown. Throws `job_active`,
-   * `job_never_runs`, `script_changed`, `slurm_refused` or `slurm_unreachable`.
+   * Submits a run as a job, after checking that the job can run, and removes the run from the queue. `script`: the script that the user was shown, which
+   * may be that of another run (`scriptOf`). Throws `job_active`, `job_never_runs`, `script_changed`, `slurm_refused` or `slurm_unreachable`.
    */
   'cluster.submit': {
     changes,
-    input: z.object({ runId, target, script: z.string().optional() }),
+    input: z.object({ runId, target, script: z.string().optional(), scriptOf: runId.optional() }),
     output: z.object({ job: z.string() }),
   },
   /** Lists the newest job of each run that was submitted, oldest first. */

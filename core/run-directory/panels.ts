@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { PanelHash } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { listEvaluationResults } from './evaluations.ts';
@@ -27,7 +27,8 @@ export async function readPanelFiles(folder: string, own: readonly PanelHash[]):
   for (const { name, hash, file } of [...ofRun, ...requested]) {
     if (hash === null || hashes.has(hash)) continue;
     hashes.add(hash);
-    const text = await readFile(join(folder, file), 'utf8').catch(() => null);
+    // The journal of an imported run may name any path.
+    const text = basename(name) === name ? await readFile(join(folder, file), 'utf8').catch(() => null) : null;
     if (text === null || createHash('sha256').update(text).digest('hex') !== hash) throw changed(file, hash);
     files.push({ name, text });
   }

@@ -1,3 +1,4 @@
+import type { ShownScript } from '../cluster/cluster.ts';
 import { priceOf } from '../cluster/price.ts';
 import { describeTarget } from '../cluster/targets.ts';
 import type { JobAction, PlannedJobs } from '../contract/cluster.ts';
@@ -25,22 +26,30 @@ export function clusterTargets({ cluster }: Core): Output<'cluster.targets'> {
 
 /** Submits a run to a cluster and removes it from the queue. Throws `run_active`, an error of `requireStartable`, or as `Cluster.submit` does. */
 export async function submitRun(
-  { cluster, jobPoller, queue, runs }: Core,
+  core: Core,
   runId: string,
   target: string,
-  script?: string,
+  shown?: ShownScript,
 ): Promise<Output<'cluster.submit'>> {
+  const { cluster, queue } = core;
   // Otherwise the queue might start it at the same time.
   return queue.whileHeld(async () => {
-    if (isLive(runs.get(runId).status) || runs.isLoading(runId))
-      throw new Failure('run_active', `Run ${runId} is already running.`, 'Submit another run.');
-    runs.requireStartable(runId);
-    const job = await cluster.submit(runId, target, script);
-    jobPoller.changed([runId]);
+    requireSubmittable(core, runId);
+    const job = await followed(core, [runId], cluster.submit(runId, target, shown));
     if (queue.list().includes(runId)) queue.remove(runId);
     return { job };
   });
 }
+
+function requireSubmittable({ runs }: Core, runId: string): void {
+  if (isLive(runs.get(runId).status) || runs.isLoading(runId))
+    throw new Failure('run_active', `Run ${runId} is already running.`, 'Submit another run.');
+  runs.requireStartable(runId);
+}
+
+/** Follows the jobs of runs that are being submitted, even if that fails: without its answer, Slurm may have accepted them. */
+const followed = ({ jobPoller }: Core, runIds: readonly string[], submission: Promise<string>): Promise<string> =>
+  submission.finally(() => jobPoller.changed(runIds));
 
 /** Returns the script, the price and the possible start of jobs. */
 export async function planJobs(core: Core, target: string, jobs: PlannedJobs): Promise<Output<'cluster.plan'>> {
@@ -97,18 +106,20 @@ async function describeJobs(
 
 /** Submits the runs of a sweep. Throws as {@link submitRun} does. */
 export async function submitStudy(
-  { cluster, jobPoller, runs, studies }: Core,
+  core: Core,
   studyId: string,
   target: string,
   script?: string,
 ): Promise<Output<'studies.submit'>> {
+  const { cluster, queue, studies } = core;
   // Refuses an invalid target before runs are created.
   cluster.targets.get(target);
   const runIds = await studies.startable(studyId, { create: true });
-  for (const runId of runIds) runs.requireStartable(runId);
-  const job = await cluster.submitStudy(studyId, runIds, target, script);
-  jobPoller.changed(runIds);
-  return { job, count: runIds.length };
+  return queue.whileHeld(async () => {
+    for (const runId of runIds) requireSubmittable(core, runId);
+    const job = await followed(core, runIds, cluster.submitStudy(studyId, runIds, target, script));
+    return { job, count: runIds.length };
+  });
 }
 
 /** Throws as `Cluster.act` does. */

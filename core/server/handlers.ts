@@ -222,7 +222,8 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       core.notices.emit('targets', {});
     },
     'cluster.plan': ({ target, jobs }) => planJobs(core, target, jobs),
-    'cluster.submit': ({ runId, target, script }) => submitRun(core, runId, target, script),
+    'cluster.submit': ({ runId, target, script, scriptOf = runId }) =>
+      submitRun(core, runId, target, script === undefined ? undefined : { text: script, run: scriptOf }),
     'cluster.jobs': () =>
       core.cluster.jobs(
         runs

@@ -26,7 +26,7 @@ import { isActive, type StateOf, summarize, tabulate } from './table.ts';
 const hasWaitingJob = (run: RunSummary) => hasActiveJob(run) && !isLive(run.status);
 
 interface StudiesParts extends CreateRunParts {
-  cluster: Pick<Cluster, 'cancel'>;
+  cluster: Pick<Cluster, 'cancel' | 'jobs'>;
   jobPoller: Pick<JobPoller, 'changed'>;
   database: HistoryDatabase;
   reader: HistoryReader;
@@ -140,7 +140,7 @@ export class Studies {
 
   /** Removes its runs from the queue, cancels jobs that wait on a cluster, and stops the runs that are training. */
   async cancel(id: string): Promise<void> {
-    const { cluster, database, jobPoller, queue, runs, supervisor } = this.parts;
+    const { cluster, jobPoller, queue, runs } = this.parts;
     const runIds = this.runIds(id);
     const job = this.starting.get(id);
     if (job) job.canceled = true;
@@ -148,15 +148,14 @@ export class Studies {
     const queued = queue.list().filter((runId) => runIds.includes(runId));
     for (const runId of queued) queue.remove(runId);
     await queue.settled();
-    const waiting = runIds.filter((runId) => {
-      const row = getRun(database, runId);
-      return row && hasWaitingJob(supervisor.summary(row));
-    });
+    // Summaries may be older than a job that was just submitted.
+    const active = (await cluster.jobs(runIds)).filter(({ phase }) => phase !== 'ended').map(({ run }) => run);
+    const waiting = active.filter((runId) => !this.isTraining(runId));
     if (waiting.length > 0) {
       await cluster.cancel(waiting);
       jobPoller.changed(waiting);
     }
-    const training = runIds.filter((runId) => ['running', 'paused'].includes(this.stateOf(runId)?.status ?? ''));
+    const training = runIds.filter((runId) => this.isTraining(runId));
     await Promise.all(training.map((runId) => runs.command(runId, 'stop').catch(ignoring('run_not_active'))));
     this.publish(id);
   }
@@ -238,6 +237,11 @@ export class Studies {
     // A run whose job waits on a cluster is queued there.
     return { status: hasWaitingJob(summary) ? 'queued' : summary.status, iteration, iterations };
   };
+
+  private isTraining(runId: string): boolean {
+    const state = this.stateOf(runId);
+    return state !== null && isLive(state.status);
+  }
 
   private runIds(id: string): string[] {
     const { points, seeds } = this.parts.studyFiles.get(id);

@@ -1,6 +1,6 @@
 import { type ReactNode, useId, useState } from 'react';
 import type { JobPrice, PlannedJobs } from '../../core/contract/cluster.ts';
-import type { ApiError, Output } from '../../core/contract/contract.ts';
+import type { ApiError, Output, RunSummary } from '../../core/contract/contract.ts';
 import { asFailure } from '../../core/contract/failure.ts';
 import { sentence } from '../../core/contract/sentence.ts';
 import type { Api } from '../api/api.ts';
@@ -47,16 +47,15 @@ export function SubmitJobs({ jobs, target: first, close }: SubmitJobsProps) {
   async function submit(): Promise<void> {
     setBusy(true);
     setProblem(null);
+    const finished = [...done];
     try {
-      const text = await submitJobs(api, jobs, target, shown!, done, (runId) => {
-        setDone((before) => [...before, runId]);
-        // The run now exists, so its reserved id can't be used again.
-        if ('newRun' in jobs) setPlanned({ runIds: [runId] });
-      });
+      const text = await submitJobs(api, jobs, target, shown!, finished, (runId) => finished.push(runId));
       notify(text);
       leave(shown!.runId);
     } catch (cause) {
       setProblem(asFailure(cause).toApiError());
+      setDone(finished);
+      setPlanned(plannedJobs(jobs, finished));
       setBusy(false);
     }
   }
@@ -122,7 +121,7 @@ export function SubmitJobs({ jobs, target: first, close }: SubmitJobsProps) {
       {error && <ErrorNote error={withProgress(error, done, jobs)} />}
       <section className={styles.script}>
         <h3>Batch script</h3>
-        <p className="muted small">{scriptNote(jobs)}</p>
+        <p className="muted small">{scriptNote(jobs, done)}</p>
         <ScrollingRegion className={styles.lines} aria-label="Batch script">
           <pre>{shown?.script ?? (error ? '' : 'Writing the script…')}</pre>
         </ScrollingRegion>
@@ -131,11 +130,15 @@ export function SubmitJobs({ jobs, target: first, close }: SubmitJobsProps) {
   );
 }
 
-function plannedJobs(jobs: JobsToSubmit): PlannedJobs {
-  if ('runs' in jobs) return { runIds: jobs.runs.map(({ id }) => id) };
+/** `done`: submitted runs, or the new run that was created, whose id is no longer free. */
+function plannedJobs(jobs: JobsToSubmit, done: readonly string[] = []): PlannedJobs {
+  if ('runs' in jobs) return { runIds: remaining(jobs.runs, done).map(({ id }) => id) };
   if ('study' in jobs) return { studyId: jobs.study.id };
+  if (done.length > 0) return { runIds: [...done] };
   return { newRun: { ...jobs.newRun.source, set: jobs.newRun.set } };
 }
+
+const remaining = (runs: readonly RunSummary[], done: readonly string[]) => runs.filter(({ id }) => !done.includes(id));
 
 function titleOf(jobs: JobsToSubmit): string {
   if ('study' in jobs) return `Submit ${jobs.study.name}`;
@@ -143,9 +146,9 @@ function titleOf(jobs: JobsToSubmit): string {
   return jobs.runs.length === 1 ? `Submit ${jobs.runs[0]!.name}` : `Submit ${jobs.runs.length} runs`;
 }
 
-function scriptNote(jobs: JobsToSubmit): string {
+function scriptNote(jobs: JobsToSubmit, done: readonly string[]): string {
   if ('study' in jobs) return 'Saved as slurm.sh in the folder of the sweep’s jobs.';
-  const [first, ...others] = 'runs' in jobs ? jobs.runs : [];
+  const [first, ...others] = 'runs' in jobs ? remaining(jobs.runs, done) : [];
   if (others.length === 0) return 'Saved as slurm.sh in the run folder.';
   return `The script of ${first!.name}. The other ${others.length} differ only in the run. Saved as slurm.sh in each run folder.`;
 }
@@ -198,17 +201,17 @@ async function submitJobs(
     // Set if an earlier attempt created the run but failed to submit it.
     const [created] = done;
     if (!created) {
-      await api.call('runs.create', { ...source, set, ...marks, id: runId!, start: false });
+      await api.call('runs.create', { ...source, set, ...marks, id: runId!, start: false, startable: true });
       onDone(runId!);
     }
     await api.call('cluster.submit', { runId: created ?? runId!, target, script });
     return `Submitted to ${target}.`;
   }
   const { runs } = jobs;
-  for (const [index, { id }] of runs.entries()) {
-    if (done.includes(id)) continue;
-    // Only the first script was shown.
-    await api.call('cluster.submit', { runId: id, target, ...(index === 0 && { script }) });
+  const toSubmit = remaining(runs, done);
+  const scriptOf = toSubmit[0]?.id;
+  for (const { id } of toSubmit) {
+    await api.call('cluster.submit', { runId: id, target, script, scriptOf });
     if (runs.length > 1) onDone(id);
   }
   return `${runs.length === 1 ? runs[0]!.name : `${runs.length} runs`} submitted to ${target}.`;

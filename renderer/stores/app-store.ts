@@ -119,6 +119,22 @@ export function withRuns(runs: readonly RunSummary[], changes: ReadonlyMap<strin
   );
 }
 
+/** Loads the clusters. */
+async function readClusters(api: Api): Promise<void> {
+  try {
+    useApp.setState({ clusters: await api.call('cluster.targets', {}) });
+  } catch (cause) {
+    if (!isConnectionLost(cause)) useApp.getState().report(cause);
+  }
+}
+
+/** Reads targets.json again when the user returns to the window, because it may have been edited. */
+export function followTargetsFile(api: Api): () => void {
+  const read = () => void readClusters(api);
+  addEventListener('focus', read);
+  return () => removeEventListener('focus', read);
+}
+
 /** Synchronizes the store with the server. Reloads everything after a reconnection, because notices may have been missed. */
 export function followServer(api: Api): () => void {
   const fail = (cause: unknown) => {
@@ -151,12 +167,7 @@ export function followServer(api: Api): () => void {
       .then((presets) => useApp.setState({ presets }))
       .catch(fail);
   }
-  function loadClusters(): void {
-    api
-      .call('cluster.targets', {})
-      .then((clusters) => useApp.setState({ clusters }))
-      .catch(fail);
-  }
+  const loadClusters = () => void readClusters(api);
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
   function loadSystem(): void {
     clearTimeout(pollTimer);

@@ -1,17 +1,19 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Cluster } from '../../core/cluster/cluster.ts';
 import { readJobFile, writeJobFile } from '../../core/cluster/job-file.ts';
 import { JobPoller } from '../../core/cluster/job-poller.ts';
 import { describeJob, describeTest } from '../../core/cluster/job-words.ts';
 import { priceOf } from '../../core/cluster/price.ts';
 import { slurmScript } from '../../core/cluster/script.ts';
-import { parseAccounting, parseJob, parseQueue, slurmFailure } from '../../core/cluster/slurm.ts';
+import { parseAccounting, parseJob, parseQueue, type runSlurm, slurmFailure } from '../../core/cluster/slurm.ts';
 import { limitSeconds, readFields, slurmTarget, targetFields } from '../../core/contract/cluster-targets.ts';
 import type { RunJob } from '../../core/contract/contract.ts';
 import { priceText } from '../../core/host/commands/cluster.ts';
+import type { Core } from '../../core/index.ts';
+import { submitRun } from '../../core/server/cluster.ts';
 import { World } from './fixtures/world.ts';
 
 // Outputs recorded from Slurm 22.05.
@@ -292,12 +294,19 @@ test('a script that has changed since it was shown is not submitted', async () =
   const { cluster, calls } = clusterWith(world, () => '');
   const script = cluster.script('a', 'slurm');
   cluster.targets.save('slurm', { ...target, time: '20' }, 'slurm');
-  await expect(cluster.submit('a', 'slurm', script)).rejects.toMatchObject({ code: 'script_changed' });
+  const read = { text: script, run: 'a' };
+  await expect(cluster.submit('a', 'slurm', read)).rejects.toMatchObject({ code: 'script_changed' });
+  // The scripts of several runs differ in the run; the user reads the first.
+  await expect(cluster.submit('b', 'slurm', read)).rejects.toMatchObject({ code: 'script_changed' });
   const array = cluster.studyScript('clip', ['a'], 'slurm');
   await expect(cluster.submitStudy('clip', ['a', 'b'], 'slurm', array)).rejects.toMatchObject({
     code: 'script_changed',
   });
   expect(calls).toEqual([]);
+  await expect(cluster.submit('b', 'slurm', { text: cluster.script('a', 'slurm'), run: 'a' })).rejects.toMatchObject({
+    code: 'job_unknown',
+  });
+  expect(readFileSync(join(world.home, 'runs/b/slurm.sh'), 'utf8')).toBe(cluster.script('b', 'slurm'));
   await world.close();
 });
 
@@ -335,14 +344,24 @@ test('the job of a sweep whose id was lost is found by the sweep and its index',
 test('a job that Slurm accepts although it can never run is canceled, and the run can be submitted again', async () => {
   const world = new World();
   const { calls, cluster } = clusterWith(world, (program, args) =>
-    args.includes('--parsable') ? '7\n' : program === 'squeue' ? '7|PENDING|PartitionConfig|N/A||30:00\n' : '',
+    args.includes('--parsable')
+      ? 'Welcome to the lab\n7;lab\n'
+      : program === 'squeue'
+        ? '7|PENDING|PartitionConfig|N/A||30:00\n'
+        : '',
   );
   await expect(cluster.submit('a', 'slurm')).rejects.toMatchObject({
     code: 'job_never_runs',
     message: 'Job 7 can never run (PartitionConfig): it requests more than its partition allows. It was canceled.',
   });
   expect(calls.at(-1)).toMatchObject({ program: 'scancel', args: ['7'] });
-  expect(readJobFile(join(world.home, 'runs/a'))).toBeNull();
+  const folder = join(world.home, 'runs/a');
+  expect(readJobFile(folder)).toBeNull();
+  // How its earlier job ended stays known.
+  const ended = { state: 'FAILED', exitCode: '1:0' };
+  writeJobFile(folder, { target: 'slurm', job: '4', submitted: 1, ended });
+  await expect(cluster.submit('a', 'slurm')).rejects.toMatchObject({ code: 'job_never_runs' });
+  expect(readJobFile(folder)).toMatchObject({ job: '4', ended });
   await world.close();
 });
 
@@ -409,6 +428,17 @@ test('a failed job is explained by its log, is queried once, and lists its attem
   await world.close();
 });
 
+test.each([{ job: '../../4' }, { job: '--user=root' }, { job: '4', task: { study: '../..', index: 0 } }])(
+  'launch.json with %j is invalid, because its values become paths and arguments',
+  async (change) => {
+    const world = new World();
+    const folder = world.run('a');
+    writeFileSync(join(folder, 'launch.json'), JSON.stringify({ version: 1, target: 'lab', submitted: 1, ...change }));
+    expect(readJobFile(folder)).toBeNull();
+    await world.close();
+  },
+);
+
 test('an ended job is not recorded for a run that was submitted again', async () => {
   const world = new World();
   const folder = world.run('a');
@@ -422,40 +452,88 @@ test('an ended job is not recorded for a run that was submitted again', async ()
   await world.close();
 });
 
+/** Follows the job of the run `a`, and collects the phases that are published. */
+function followJob(cluster: Cluster, world: World, interval: number) {
+  const jobs = new Map<string, RunJob>();
+  const phases: (string | undefined)[] = [];
+  const poller = new JobPoller({
+    ...{ home: world.home, cluster, jobs, slurm: { interval } },
+    supervisor: { publishSummaries: () => phases.push(jobs.get('a')?.phase) },
+    log: (message) => expect.fail(message),
+  });
+  return { poller, phases };
+}
+
 test('jobs are followed until they end, and changes are published in summaries', async () => {
   const world = new World();
+  const running = '4|RUNNING|None|2026-11-26T09:06:50|n1|2026-11-26T09:11:50|0\n';
   let queued = '4|PENDING|Resources|N/A||N/A|0\n';
-  const { cluster } = clusterWith(
+  const interval = 15_000;
+  const { calls, cluster } = clusterWith(
     world,
     (program, args) => {
       if (program === 'squeue') return queued;
       return args.includes('show') ? 'JobId=4 JobState=COMPLETED Reason=None ExitCode=0:0' : '';
     },
-    0,
+    interval,
   );
   writeJobFile(world.run('a'), { target: 'slurm', job: '4', submitted: 1 });
-  const jobs = new Map<string, RunJob>();
-  let published = Promise.withResolvers<void>();
-  const publishSummaries = () => published.resolve();
-  const log = (message: string) => expect.fail(message);
-  const poller = new JobPoller({
-    ...{ home: world.home, cluster, jobs, log, slurm: { interval: 5 } },
-    supervisor: { publishSummaries },
-  });
-  poller.changed(['a']);
-  expect(jobs.size).toBe(0);
-  poller.work();
-  for (const [next, phase] of [
-    ['4|RUNNING|None|2026-11-26T09:06:50|n1|2026-11-26T09:11:50|0\n', 'pending'],
-    ['', 'running'],
-    ['', 'ended'],
-  ] as const) {
-    await published.promise;
-    published = Promise.withResolvers();
-    expect(jobs.get('a')).toMatchObject({ phase });
-    queued = next;
+  const { poller, phases } = followJob(cluster, world, interval);
+  const published = (count: number) => vi.waitUntil(() => phases.length === count, { timeout: 10_000 });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  try {
+    poller.changed(['a']);
+    expect(phases).toEqual([]);
+    poller.work();
+    await published(1);
+    // A job that the user has changed is read again soon, because Slurm takes a moment.
+    queued = running;
+    poller.changed(['a']);
+    await vi.advanceTimersByTimeAsync(3000);
+    await published(2);
+    queued = '';
+    await vi.advanceTimersByTimeAsync(interval);
+    await published(3);
+    expect(phases).toEqual(['pending', 'running', 'ended']);
+    await vi.advanceTimersByTimeAsync(10 * interval);
+    // One request each: none is answered by an earlier one, and none follows the end.
+    expect(calls.filter(({ program }) => program === 'squeue')).toHaveLength(3);
+  } finally {
+    vi.useRealTimers();
   }
   await poller.close();
+  await world.close();
+});
+
+test('a run is followed although the answer to its submission was lost', async () => {
+  const lost = slurmFailure('sbatch', { code: 1, message: '' }, 'Socket timed out');
+  const changed = vi.fn();
+  const core = {
+    cluster: { submit: () => Promise.reject(lost) },
+    jobPoller: { changed },
+    queue: { whileHeld: (work: () => Promise<unknown>) => work() },
+    runs: { get: () => ({ status: 'created' }), isLoading: () => false, requireStartable: () => {} },
+  } as unknown as Core;
+  await expect(submitRun(core, 'a', 'slurm')).rejects.toBe(lost);
+  expect(changed).toHaveBeenCalledWith(['a']);
+});
+
+test('a request that Slurm does not answer is canceled when the app closes', async () => {
+  const world = new World();
+  const asked = Promise.withResolvers<void>();
+  const run: typeof runSlurm = (_, __, { signal } = {}) =>
+    new Promise((_, reject) => {
+      signal!.addEventListener('abort', () => reject(new Error('aborted')));
+      asked.resolve();
+    });
+  const cluster = new Cluster({ home: world.home, trainer, slurm: { run } });
+  writeJobFile(world.run('a'), { target: 'slurm', job: '4', submitted: 1 });
+  const { poller, phases } = followJob(cluster, world, 15_000);
+  poller.work();
+  await asked.promise;
+  await poller.close();
+  // Its state is not published as unknown.
+  expect(phases).toEqual([]);
   await world.close();
 });
 

@@ -21,6 +21,7 @@ import { exportRun } from '../../core/host/commands/export.ts';
 import type { Core } from '../../core/index.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { applySettings } from '../../core/run-config/settings.ts';
+import { readPanelFiles } from '../../core/run-directory/panels.ts';
 import { readEpisode, readEpisodes, readRawEpisode } from '../../core/run-directory/rollouts.ts';
 import { float16Array, float32Array, int32Array } from '../../core/run-directory/token-arrays.ts';
 import { releaseRuns } from '../release-runs.ts';
@@ -223,6 +224,12 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     writeFileSync(file, panel.replace('[]', '[1]'));
     await expect(make('panels')).rejects.toMatchObject({ code: 'panel_changed' });
     writeFileSync(file, panel);
+    // A label of an imported journal is no path.
+    const elsewhere = join(world.home, 'elsewhere.json');
+    writeFileSync(elsewhere, panel);
+    await expect(
+      readPanelFiles(core.runs.folder(runId), [{ label: '../../../elsewhere', hash }]),
+    ).rejects.toMatchObject({ code: 'panel_changed' });
   });
 
   test('TensorBoard files contain the same values at the same steps', async () => {

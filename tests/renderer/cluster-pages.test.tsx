@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { Failure } from '../../core/contract/failure.ts';
 import { FakeSlurm } from '../core/fixtures/fake-slurm.ts';
 import { World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
@@ -8,16 +9,27 @@ import { Page, small } from './page.tsx';
 vi.mock('uplot', () => import('./uplot.ts'));
 
 let page: Page;
-let slurm: FakeSlurm;
-beforeEach(async () => {
-  slurm = new FakeSlurm();
+const slurm = new FakeSlurm();
+beforeAll(async () => {
   const world = new World();
   const targets = { lab: { type: 'slurm', time: '2:00:00', partition: 'gpu' } };
   writeFileSync(join(world.home, 'targets.json'), JSON.stringify({ version: 1, targets }));
-  page = await Page.startIn(world, undefined, { backgroundWork: true, slurm: { run: slurm.run, interval: 20 } });
+  // Jobs are read when a test has changed them.
+  page = await Page.startIn(world, undefined, { backgroundWork: true, slurm: { run: slurm.run, interval: 600_000 } });
+  page.open('#/settings');
 });
-afterEach(() => page.close());
+afterAll(() => page.close());
 
+const go = (hash: string) => {
+  location.hash = hash;
+};
+/** Waits for the selection of the cluster, and selects it. */
+async function runOnLab(): Promise<void> {
+  const find = () => page.all<HTMLLabelElement>('label').find(({ textContent }) => textContent === 'Run on')?.control;
+  const select = (await page.shown(find)) as HTMLSelectElement;
+  expect([...select.options].map(({ textContent }) => textContent)).toEqual(['This machine', 'lab']);
+  page.choose(select, 'lab');
+}
 const make = () => page.core.runs.create({ preset: 'starter-bandit', set: small });
 const dialog = () => document.querySelector('[role="dialog"]');
 const inDialog = (text: string | RegExp) => () =>
@@ -29,18 +41,23 @@ const state = (text: string | RegExp) => page.shown(page.withText('section[aria-
 const badge = (text: string) => page.shown(page.withText('.run-head .status-badge', text));
 const button = (text: string) => page.withText('section[aria-label="Job"] button', text);
 
-/** Submits a run and opens its page. */
-async function openSubmitted(): Promise<{ runId: string; folder: string }> {
+/** Submits a run and opens its page. `change`: changes its job. */
+async function openSubmitted() {
   const runId = await make();
-  await page.core.cluster.submit(runId, 'lab');
+  const job = await page.core.cluster.submit(runId, 'lab');
   page.core.jobPoller.changed([runId]);
-  page.open(`#/run/${runId}`);
-  await state('Job 1 on lab Waits for free nodes or GPUs');
-  return { runId, folder: page.core.runs.folder(runId) };
+  go(`#/run/${runId}`);
+  await state(`Job ${job} on lab Waits for free nodes or GPUs`);
+  const change = (values: Parameters<typeof slurm.set>[1]) => {
+    slurm.set(job, values);
+    page.core.cluster.expire();
+    page.core.jobPoller.changed([runId]);
+  };
+  return { job, change, folder: page.core.runs.folder(runId) };
 }
 
 test('a pending job is held, released, delayed and canceled on the page of its run', async () => {
-  await openSubmitted();
+  const { job } = await openSubmitted();
   await badge('Pending');
   await page.shown(page.withText('.chart-waiting', 'Submitted to lab'));
   await page.shown(page.withText('.run-link-detail', 'Pending'));
@@ -61,7 +78,7 @@ test('a pending job is held, released, delayed and canceled on the page of its r
   expect(inDialog('Set priority')()!.disabled).toBe(true);
   page.write(nice, '500');
   await page.click(inDialog('Set priority'));
-  await page.shown(() => slurm.jobs.get('1')!.nice === 500 && !dialog());
+  await page.shown(() => slurm.jobs.get(job)!.nice === 500 && !dialog());
 
   await page.click(button('Cancel job…'));
   await page.click(inDialog('Cancel the job'));
@@ -72,38 +89,39 @@ test('a pending job is held, released, delayed and canceled on the page of its r
 });
 
 test('a job is described when it can never run, runs, is requeued, is in an unknown state and fails', async () => {
-  const { folder } = await openSubmitted();
-  slurm.set('1', { reason: 'PartitionTimeLimit' });
+  const { change, folder, job } = await openSubmitted();
+  change({ reason: 'PartitionTimeLimit' });
   await state(/Can never run .PartitionTimeLimit.: it requests more/);
   await badge('Can’t run');
   expect(button('Hold')()).toBeUndefined();
 
-  slurm.set('1', { state: 'RUNNING' });
-  await state(/^Job 1 on lab Is running on n1 .started 2026-11-26 12:26:33. .* left$/);
+  change({ state: 'RUNNING' });
+  await state(/^Job \d on lab Is running on n1 .started 2026-11-26 12:26:33. .* left$/);
   await badge('Starting');
   await page.click(button('Requeue…'));
   await page.click(inDialog('Requeue the job'));
   await state('Starts later');
 
   slurm.answers = false;
+  change({});
   await state('Is in an unknown state: The Slurm controller does not answer.');
   await badge('Unknown');
   slurm.answers = true;
 
-  const attempt = { job: '1', restart: 0, node: 'n1' };
+  const attempt = { job, restart: 0, node: 'n1' };
   const lines = [
     { type: 'begin', ...attempt, time: 1000 },
     { type: 'end', ...attempt, time: 4000, code: 127 },
   ];
   appendFileSync(join(folder, 'attempts.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   writeFileSync(join(folder, 'trainer.log'), 'bash: /lab/trainer: No such file\n');
-  slurm.set('1', { state: 'FAILED', exitCode: '127:0' });
+  change({ state: 'FAILED', exitCode: '127:0' });
   await state('Failed with exit code 127: bash: /lab/trainer: No such file');
   await badge('Failed');
   await page.shown(page.withText('section[aria-label="Last lines of trainer.log"]', 'No such file'));
   panel()!.querySelector('summary')!.click();
   await page.shown(() =>
-    /^11n1.*3 s127$/.test(page.find('section[aria-label="Attempts"] tbody tr')?.textContent ?? ''),
+    /^12n1.*3 s127$/.test(page.find('section[aria-label="Attempts"] tbody tr')?.textContent ?? ''),
   );
 });
 
@@ -112,12 +130,12 @@ const submitDialog = () =>
 const fact = (title: string) =>
   [...dialog()!.querySelectorAll('dt')].find(({ textContent }) => textContent === title)!.nextSibling!.textContent;
 
-test('a new run is submitted after its script, price and start are shown', async () => {
+test('a new run is submitted after its script, price and start are shown, also if it was created before', async () => {
+  const before = page.core.runs.list().map(({ id }) => id);
+  const created = () => page.core.runs.list().filter(({ id }) => !before.includes(id));
   slurm.refusal = 'allocation failure: Requested node configuration is not available';
-  page.open('#/new/starter-bandit?iterations=4');
-  const select = (await page.shown(() => page.find<HTMLSelectElement>('aside select')))!;
-  expect([...select.options].map(({ textContent }) => textContent)).toEqual(['This machine', 'lab']);
-  page.choose(select, 'lab');
+  go('#/new/starter-bandit?iterations=4');
+  await runOnLab();
   await page.click(page.withText('aside button', 'Submit…') as () => HTMLElement);
   await submitDialog();
   // A job that can never run is reported before the run is created.
@@ -129,22 +147,9 @@ test('a new run is submitted after its script, price and start are shown', async
   await page.click(inDialog('Check again'));
   await page.shown(() => fact('Start') === 'A job could start at 2026-11-26 12:26:33 on n1 in partition gpu.');
   expect([fact('Jobs'), fact('At most')]).toEqual(['1 on lab', '2 GPU hours per attempt']);
-  expect(page.core.runs.list()).toEqual([]);
+  expect(created()).toEqual([]);
   const script = dialog()!.querySelector('pre')!.textContent!;
-  await page.click(inDialog(/^Submit$/));
-  await state('Job 1 on lab Waits for free nodes or GPUs');
-  const [run] = page.core.runs.list();
-  expect(location.hash).toBe(`#/run/${run!.id}`);
-  expect(slurm.scripts).toEqual([script]);
-  expect(readFileSync(join(page.core.runs.folder(run!.id), 'slurm.sh'), 'utf8')).toBe(script);
-});
 
-test('a run that was created but not submitted is submitted again', async () => {
-  page.open('#/new/starter-bandit');
-  page.choose((await page.shown(() => page.find<HTMLSelectElement>('aside select')))!, 'lab');
-  await page.click(page.withText('aside button', 'Submit…') as () => HTMLElement);
-  await submitDialog();
-  await page.shown(() => fact('Start')?.startsWith('A job'));
   slurm.answers = false;
   await page.click(inDialog(/^Submit$/));
   await page.shown(() =>
@@ -154,14 +159,19 @@ test('a run that was created but not submitted is submitted again', async () => 
   await page.click(inDialog('Check again'));
   await page.shown(() => fact('Start')?.startsWith('A job') && inDialog(/^Submit$/)()!.disabled === false);
   await page.click(inDialog(/^Submit$/));
-  await state('Job 1 on lab');
-  expect(page.core.runs.list()).toHaveLength(1);
+  await state(/^Job \d on lab Waits for free nodes or GPUs/);
+  const [run, ...others] = created();
+  expect(others).toEqual([]);
+  expect(location.hash).toBe(`#/run/${run!.id}`);
+  expect(slurm.scripts.at(-1)).toBe(script);
+  expect(readFileSync(join(page.core.runs.folder(run!.id), 'slurm.sh'), 'utf8')).toBe(script);
 });
 
 test('a new sweep and the queue are submitted, and a sweep cancels its jobs', async () => {
-  page.open('#/studies/new/starter-bandit?iterations=4');
-  const runOn = () => page.all<HTMLLabelElement>('label').find(({ textContent }) => textContent === 'Run on')?.control;
-  page.choose((await page.shown(runOn)) as HTMLSelectElement, 'lab');
+  const earlier = slurm.jobs.size;
+  const sent = () => [...slurm.jobs.keys()].slice(earlier);
+  go('#/studies/new/starter-bandit?iterations=4');
+  await runOnLab();
   await page.click(page.withText('button', 'Create and submit…') as () => HTMLElement);
   await submitDialog();
   await page.shown(() => fact('Start')?.startsWith('A job'));
@@ -169,23 +179,33 @@ test('a new sweep and the queue are submitted, and a sweep cancels its jobs', as
   await page.click(inDialog(/^Submit$/));
   await page.shown(() => location.hash.startsWith('#/study/'));
   await page.shown(page.withText('header p', '0 of 3 runs completed, 3 queued or running'));
-  expect([...slurm.jobs.keys()]).toEqual(['1_0', '1_1', '1_2']);
+  const tasks = sent();
+  expect(tasks.map((id) => id.replace(/^\d+/, ''))).toEqual(['_0', '_1', '_2']);
   expect(page.withText('button', 'Submit to a cluster…')()).toBeUndefined();
   await page.click(page.withText('button', /^Cancel$/) as () => HTMLElement);
   await page.shown(page.withText('button', 'Submit to a cluster…'));
-  expect([...slurm.jobs.values()].map((job) => job.state)).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
+  expect(tasks.map((id) => slurm.jobs.get(id)!.state)).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
 
   const queued = [await make(), await make()];
   for (const runId of queued) page.core.queue.add(runId);
-  page.open('#/queue');
+  go('#/queue');
   await page.shown(page.withText('h1', 'Queue'));
   await page.click(page.withText('header button', 'Submit to a cluster…') as () => HTMLElement);
   await submitDialog();
   await page.shown(() => fact('Start')?.startsWith('A job'));
   expect(fact('Jobs')).toBe('2 on lab, at most 2 at once');
+  // After a failure, the runs that were not submitted are checked and submitted.
+  const { cluster } = page.core;
+  const failure = new Failure('slurm_unreachable', 'The Slurm controller does not answer.', 'Try again later.');
+  const submit = cluster.submit.bind(cluster);
+  vi.spyOn(cluster, 'submit').mockImplementationOnce(submit).mockRejectedValueOnce(failure);
+  await page.click(inDialog(/^Submit$/));
+  await page.shown(() => dialog()!.textContent!.includes('1 of 2 runs were submitted. The Slurm controller'));
+  await page.click(inDialog('Check again'));
+  await page.shown(() => fact('Jobs') === '1 on lab' && fact('Start')?.startsWith('A job'));
   await page.click(inDialog(/^Submit$/));
   await page.shown(page.withText('.empty-title', 'No runs are queued'));
-  expect([...slurm.jobs.keys()].slice(3)).toEqual(['2', '3']);
+  expect(sent()).toHaveLength(tasks.length + 2);
   // A run that has a job is not queued on this machine.
   await expect.poll(() => page.core.runs.get(queued[0]!).job?.phase).toBe('pending');
   expect(() => page.core.queue.add(queued[0]!)).toThrow(expect.objectContaining({ code: 'job_active' }));
@@ -197,7 +217,7 @@ test('clusters are added, checked, edited and removed in Settings', async () => 
   const input = (title: string) =>
     [...dialog()!.querySelectorAll('label')].find(({ textContent }) => textContent!.startsWith(title))!
       .control as HTMLInputElement;
-  page.open('#/settings');
+  go('#/settings');
   await page.click(inSection('Check'));
   await page.shown(page.withText(`${section} [role="status"]`, 'A job could start at'));
   slurm.refusal = 'allocation failure: Invalid partition name specified';
@@ -233,4 +253,12 @@ test('clusters are added, checked, edited and removed in Settings', async () => 
   await page.click(inDialog(/^Remove$/));
   await page.shown(() => page.all(`${section} li`).length === 1);
   expect(Object.keys(saved())).toEqual(['big']);
+
+  // The file is read again when the user returns from an editor.
+  writeFileSync(join(page.world.home, 'targets.json'), '{');
+  dispatchEvent(new Event('focus'));
+  await page.shown(page.withText(`${section} .note`, 'is not valid JSON'));
+  writeFileSync(join(page.world.home, 'targets.json'), JSON.stringify({ version: 1, targets: {} }));
+  dispatchEvent(new Event('focus'));
+  await page.shown(page.withText(section, 'To submit runs to Slurm, add a cluster.'));
 });

@@ -48,7 +48,7 @@ export async function trainOn({
 }: NewRunOptions & OnCluster & { json: boolean }): Promise<void> {
   await withClient(home, async (client) => {
     const made = await resolveSource(client, source);
-    const { runId } = await client.call('runs.create', { ...made, set, ...marks, start: false });
+    const { runId } = await client.call('runs.create', { ...made, set, ...marks, start: false, startable: true });
     await submitRun(client, runId, on, json);
   });
 }
@@ -60,7 +60,12 @@ export async function submitQueue({ home, ...on }: CommandOptions & OnCluster): 
     if (runs.length === 0) return advise('The queue is empty. Add a run with `starpo train PRESET --queue`.');
     const plan = await client.call('cluster.plan', { target: on.on, jobs: { runIds: runs } });
     if (!(await confirmed(plan, on))) return;
-    for (const runId of runs) await submitRun(client, runId, { ...on, yes: true }, false, false);
+    for (const runId of runs) {
+      const { job } = await client.call('cluster.submit', {
+        ...{ runId, target: on.on, script: plan.script, scriptOf: runs[0] },
+      });
+      print(`submitted ${runId} to ${on.on} as job ${job}`);
+    }
   });
 }
 
@@ -77,18 +82,20 @@ export async function submitStudy(named: string, { home, on: target, yes }: Comm
 }
 
 /** Prints the script of a run, then submits it. */
-async function submitRun(client: Client, runId: string, on: OnCluster, json: boolean, shows = true): Promise<void> {
+async function submitRun(client: Client, runId: string, on: OnCluster, json: boolean): Promise<void> {
   const { on: target } = on;
   const { folder } = await client.call('runs.get', { runId });
-  if (!json && shows) {
+  let script: string | undefined;
+  if (!json) {
     print(`run ${runId}\n  in ${folder}`);
     const plan = await client.call('cluster.plan', { target, jobs: { runIds: [runId] } });
     if (!(await confirmed(plan, on))) return;
+    script = plan.script;
   }
-  const { job } = await client.call('cluster.submit', { runId, target });
+  const { job } = await client.call('cluster.submit', { runId, target, script });
   if (json) return print(JSON.stringify({ type: 'submitted', run: runId, folder, target, job }));
   print(`submitted ${runId} to ${target} as job ${job}`);
-  if (shows) advise(`Follow it with \`starpo logs ${runId} --follow\`; list jobs with \`starpo cluster jobs\`.`);
+  advise(`Follow it with \`starpo logs ${runId} --follow\`; list jobs with \`starpo cluster jobs\`.`);
 }
 
 /** Prints a script with its price and asks for confirmation, unless `yes` is set or there is no terminal. Throws the problem if the jobs can't run. */
