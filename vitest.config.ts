@@ -31,6 +31,7 @@ export default defineConfig({
           expect: patient,
           include: ['tests/renderer/**/*.test.{ts,tsx}'],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
