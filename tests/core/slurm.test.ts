@@ -106,10 +106,12 @@ describe.skipIf(problem !== null)(
         () => makeIdle(core, runId),
       ];
       for (const refused of again) await expect(refused()).rejects.toMatchObject({ code: 'job_active' });
-      // Slurm refuses it once the job runs, and forgets it if the attempt is still ending.
+      // Slurm refuses it once the job runs, and forgets it if the attempt is still ending. In the second of the requeue, the node fails the job,
+      // because it has just revoked its credential.
       const startNow = () => spawnSync('scontrol', ['update', `JobId=${job}`, 'StartTime=now']);
+      const revoked = Date.now() + 2000;
       const started = () => {
-        if (core.runs.get(runId).status === 'stopped') startNow();
+        if (core.runs.get(runId).status === 'stopped' && Date.now() > revoked) startNow();
         return core.runs.get(runId);
       };
       await expect

@@ -1,14 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { SimulatedCluster, whyNoCluster } from '../core/fixtures/simulated-cluster.ts';
 import { violations } from './axe.ts';
 import { type Studio, startStudio, type Visitor, visit } from './studio.ts';
 
+const noCluster = whyNoCluster();
+let folder: string;
+let cluster: SimulatedCluster | undefined;
 let studio: Studio;
 let visitor: Visitor | undefined;
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'starpo-slurm-'));
+  if (noCluster === null) cluster = await SimulatedCluster.start(join(folder, 'slurm'), 1);
   studio = await startStudio();
 });
 afterEach(async ({ task }) => {
@@ -16,7 +21,11 @@ afterEach(async ({ task }) => {
   await visitor?.close();
   visitor = undefined;
 });
-afterAll(() => studio?.close());
+afterAll(async () => {
+  await studio?.close();
+  await cluster?.stop();
+  rmSync(folder, { recursive: true });
+});
 
 test('a configuration is edited and started by keyboard alone, and every state of the form is accessible', async () => {
   visitor = await visit(studio.address);
@@ -66,59 +75,49 @@ test('a configuration is edited and started by keyboard alone, and every state o
   expectNoComplaints();
 });
 
-const noCluster = whyNoCluster();
-describe.skipIf(noCluster !== null)(`with a Slurm cluster${noCluster ? ` (skipped: ${noCluster})` : ''}`, () => {
-  test('a cluster is added in Settings, and a run is submitted to it, held and canceled', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'starpo-slurm-'));
-    const cluster = await SimulatedCluster.start(join(folder, 'slurm'), 1);
-    const own = await startStudio();
-    visitor = await visit(own.address);
+test.skipIf(noCluster !== null)(
+  `a cluster is added in Settings, and a run is submitted to it, held and canceled${noCluster ? ` (skipped: ${noCluster})` : ''}`,
+  async () => {
+    visitor = await visit(studio.address);
     const { page, expectNoComplaints, screenshot } = visitor;
-    const place = (hash: string) =>
+    const open = (hash: string) =>
       page.evaluate((to) => {
         location.hash = to;
       }, hash);
-    try {
-      await place('#/settings');
-      await page.getByRole('button', { name: 'Add a Slurm cluster…' }).click();
-      const form = page.getByRole('dialog', { name: 'Add a Slurm cluster' });
-      await form.getByLabel('Time limit per attempt').fill('2:00:00');
-      await form.getByLabel('GPUs per job').fill('0');
-      await form.getByLabel('More options').fill('--begin=now+1hour');
-      expect(await violations(page)).toEqual([]);
-      await screenshot('cluster-form');
-      await form.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('button', { name: 'Check slurm' }).click();
-      await page.getByText(/^A job could start at .* on n1 in partition gpu\.$/).waitFor();
+    await open('#/settings');
+    await page.getByRole('button', { name: 'Add a Slurm cluster…' }).click();
+    const form = page.getByRole('dialog', { name: 'Add a Slurm cluster' });
+    await form.getByLabel('Time limit per attempt').fill('2:00:00');
+    await form.getByLabel('GPUs per job').fill('0');
+    await form.getByLabel('More options').fill('--begin=now+1hour');
+    await screenshot('cluster-form');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Check slurm' }).click();
+    await page.getByText(/^A job could start at .* on n1 in partition gpu\.$/).waitFor();
 
-      await place('#/new/starter-bandit');
-      await page.getByLabel('Run on').selectOption('slurm');
-      await page.getByRole('complementary').getByRole('button', { name: 'Submit…' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Submit the run' });
-      await dialog.getByText(/^A job could start at /).waitFor();
-      expect(await dialog.getByRole('region', { name: 'Batch script' }).textContent()).toContain(
-        '#SBATCH --begin=now+1hour',
-      );
-      await screenshot('cluster-submit');
-      await dialog.getByRole('button', { name: 'Submit', exact: true }).click();
+    await open('#/new/starter-bandit');
+    await page.getByLabel('Run on').selectOption('slurm');
+    await page.getByRole('complementary').getByRole('button', { name: 'Submit…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Submit the run' });
+    await dialog.getByText(/^A job could start at /).waitFor();
+    expect(await dialog.getByRole('region', { name: 'Batch script' }).textContent()).toContain(
+      '#SBATCH --begin=now+1hour',
+    );
+    await screenshot('cluster-submit');
+    await dialog.getByRole('button', { name: 'Submit', exact: true }).click();
 
-      const job = page.getByRole('region', { name: 'Job' });
-      await job.getByText(/^Starts at /).waitFor();
-      await job.getByRole('button', { name: 'Hold' }).click();
-      await job.getByText('Is held; release it to let it start').waitFor();
-      expect(await violations(page)).toEqual([]);
-      await screenshot('cluster-job');
-      await job.getByRole('button', { name: 'Cancel job…' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
-      await job.getByText('Was canceled').waitFor();
-      expectNoComplaints();
-    } finally {
-      await own.close();
-      await cluster.stop();
-      rmSync(folder, { recursive: true });
-    }
-  });
-});
+    const job = page.getByRole('region', { name: 'Job' });
+    await job.getByText(/^Starts at /).waitFor();
+    await job.getByRole('button', { name: 'Hold' }).click();
+    await job.getByText('Is held; release it to let it start').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await screenshot('cluster-job');
+    await job.getByRole('button', { name: 'Cancel job…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
+    await job.getByText('Was canceled').waitFor();
+    expectNoComplaints();
+  },
+);
 
 test('the form and the Start page fit a 1440 px window at 200 % zoom', async () => {
   visitor = await visit(studio.address);
