@@ -398,7 +398,7 @@ describe('with runs', () => {
 
   test('every page shows a lost connection and reconnects', async () => {
     await open('/start');
-    await drawn();
+    await page.getByText('Connected', { exact: true }).waitFor();
     await page.evaluate(() => {
       // No new connection opens before this.
       Object.assign(globalThis, { kept: WebSocket, WebSocket: undefined });
