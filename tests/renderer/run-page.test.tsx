@@ -445,6 +445,7 @@ test('deleted episodes leave the list, and no memory plan is shown without a GPU
   location.hash = '#/run/written/configuration';
   await page.shown(page.withText('summary', /^Configuration/));
   expect(page.withText('summary', /^Memory/)()).toBeUndefined();
+  appendFileSync(join(folder, 'events.jsonl'), `${journal.stopped(4, 2)}\n`);
 });
 
 test('the first-step check lists values, usual ranges and the setting to change, and is open if something is wrong', async () => {
@@ -462,4 +463,5 @@ test('the first-step check lists values, usual ranges and the setting to change,
   expect(row('Truncated responses')).toContain('wrongTruncated responses100 %up to 20 %The actions are lost.');
   const link = page.withText('tr[data-verdict="wrong"] a', 'Change “Max response length”')() as HTMLAnchorElement;
   expect(link.getAttribute('href')).toBe('#/new/run/checked');
+  appendFileSync(join(folder, 'events.jsonl'), `${journal.stopped(2, 1)}\n`);
 });
