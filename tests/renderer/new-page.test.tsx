@@ -309,6 +309,8 @@ test('a fork at iteration 0 belongs to its parentâ€™s family, a duplicate doesnâ
   await page.shown(page.withText('ul[aria-label="Forks"] li', /^Forked into .* at iteration 0/));
   expect(family()).toHaveLength(1);
   page.open(`#/run/${copy}`);
+  // The parent's page stays until the copy is loaded.
+  await page.shown(() => family().length === 0);
   await page.shown(page.withText('[data-chart] h3', 'Success'));
   expect(family()).toEqual([]);
   expect(page.withText('button', 'Show parent run')()).toBeUndefined();
