@@ -67,7 +67,8 @@ function changesOf(parent: Part, fork: Part): unknown {
       ? Object.entries(value).flatMap(([key, each]) => flat(each, path === '' ? key : `${path}.${key}`))
       : [[path, value]];
   const before = new Map(flat(readJson(join(parent.folder, 'run.json')), ''));
-  const own = /^(start|parent|id|name|created)\b/;
+  // A fork measures drift from the start weights of its parent.
+  const own = /^(start|parent|id|name|created|kl\.reference)\b/;
   return Object.fromEntries(
     flat(readJson(join(fork.folder, 'run.json')), '').filter(
       ([path, value]) => !own.test(path) && before.get(path) !== value,

@@ -224,7 +224,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     writeFileSync(file, panel.replace('[]', '[1]'));
     await expect(make('panels')).rejects.toMatchObject({ code: 'panel_changed' });
     writeFileSync(file, panel);
-    // A label of an imported journal is no path.
+    // Labels of imported journals are not used as paths.
     const elsewhere = join(world.home, 'elsewhere.json');
     writeFileSync(elsewhere, panel);
     await expect(

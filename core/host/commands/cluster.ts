@@ -26,7 +26,7 @@ export async function listTargets({ home, json }: CommandOptions): Promise<void>
   print(table(targets.map(({ name, summary }) => [name, summary])));
 }
 
-/** Asks the cluster whether a job of a target could run. */
+/** Prints whether and when a job on a target could start. */
 export async function checkTarget(target: string, { home }: CommandOptions): Promise<void> {
   print((await withClient(home, (client) => client.call('cluster.check', { target }))).answer);
 }
@@ -98,7 +98,7 @@ async function submitRun(client: Client, runId: string, on: OnCluster, json: boo
   advise(`Follow it with \`starpo logs ${runId} --follow\`; list jobs with \`starpo cluster jobs\`.`);
 }
 
-/** Prints a script with its price and asks for confirmation, unless `yes` is set or there is no terminal. Throws the problem if the jobs can't run. */
+/** Prints a script with its price, and requests confirmation on a terminal unless `yes` is set. Throws the problem if the jobs can't run. */
 async function confirmed(
   { script, price, start, problem }: Output<'cluster.plan'>,
   { on, yes }: OnCluster,
