@@ -1,34 +1,22 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
-import type { ClusterJob, JobAction } from '../contract/cluster.ts';
-import type { JobAttempt, JobLog, RunJob } from '../contract/cluster-job.ts';
+import type { JobAction } from '../contract/cluster.ts';
+import type { RunJob } from '../contract/cluster-job.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { sentence } from '../contract/sentence.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { type JobFile, jobFilePath, readJobFile, writeJobFile } from './job-file.ts';
-import { jobLogs, readAttempts } from './job-logs.ts';
-import { describeJob, describeTest, endedJob, unknownJob, whyImpossible } from './job-words.ts';
-import { type Job, jobName, slurmScript } from './script.ts';
-import { endedSlurmJob, parseAccounting, parseJob, parseQueue, queueFormat, runSlurm, type SlurmJob } from './slurm.ts';
+import { JobStates, notSubmitted, type SlurmOptions } from './job-states.ts';
+import { describeTest, whyImpossible } from './job-words.ts';
+import { type Job, slurmScript } from './script.ts';
+import { parseQueue, queueFormat, runSlurm } from './slurm.ts';
 import { Targets } from './targets.ts';
 
 /** A batch script that the user was shown, and its run. The scripts of other runs differ only in the run. */
 export interface ShownScript {
   text: string;
   run: string;
-}
-
-/** Default of {@link SlurmOptions.interval} in ms. Many sites forbid frequent requests. */
-export const slurmInterval = 15_000;
-
-/** Replaces the programs of Slurm and the interval in tests. */
-export interface SlurmOptions {
-  /** Runs a program of Slurm and returns its output. */
-  run?: typeof runSlurm;
-  /** Minimum time in ms between two requests for the states of all jobs, also if they fail. */
-  interval?: number;
 }
 
 interface ClusterParts {
@@ -38,20 +26,20 @@ interface ClusterParts {
   slurm?: SlurmOptions | undefined;
 }
 
-/** Submits runs to a Slurm cluster whose nodes have access to the data folder, and reads the states of their jobs. */
+/** Submits runs to a Slurm cluster whose nodes have access to the data folder, and controls their jobs. */
 export class Cluster {
   readonly targets: Targets;
+  readonly jobs: JobStates;
   private readonly parts: ClusterParts;
   private readonly run: typeof runSlurm;
-  private queue: { jobs: Promise<Map<string, SlurmJob>>; time: number } | null = null;
   /** Runs that are being submitted. */
   private readonly submitting = new Set<string>();
-  private readonly closing = new AbortController();
 
   constructor(parts: ClusterParts) {
     this.parts = parts;
     this.run = parts.slurm?.run ?? runSlurm;
     this.targets = new Targets(parts.home);
+    this.jobs = new JobStates(parts.home, parts.slurm);
   }
 
   /** Returns whether and when a job on a target could start, in words. Throws `target_unknown`, `targets_invalid` or an error of {@link runSlurm}. */
@@ -97,26 +85,6 @@ export class Cluster {
     });
   }
 
-  /** Returns the newest job of each of the given runs that was submitted. The state is unknown if the controller does not answer. */
-  async jobs(runIds: readonly string[]): Promise<ClusterJob[]> {
-    const submitted = runIds.flatMap((run) => {
-      const file = readJobFile(this.folder(run));
-      return file ? [{ run, file }] : [];
-    });
-    const jobs: ClusterJob[] = [];
-    for (const { run, file } of submitted) jobs.push(await this.stateOf(run, file));
-    return jobs;
-  }
-
-  /** Returns the newest job of a run with all attempts, and the ends of its logs if it failed. Throws `run_not_submitted`. */
-  async job(runId: string): Promise<{ job: ClusterJob; attempts: JobAttempt[]; logs: JobLog[] }> {
-    const file = readJobFile(this.folder(runId));
-    if (!file) throw notSubmitted(runId);
-    const job = await this.stateOf(runId, file);
-    const attempts = await readAttempts(this.folder(runId));
-    return { job, attempts, logs: job.failed ? await jobLogs(this.parts.home, runId, file) : [] };
-  }
-
   /** Throws `job_active` if the run is being submitted, or has a job that is pending, running or in an unknown state. */
   async refuseActive(runId: string): Promise<void> {
     this.refuseSubmitting(runId);
@@ -133,10 +101,8 @@ export class Cluster {
   }
 
   private async refuseJob(runId: string): Promise<void> {
-    const file = readJobFile(this.folder(runId));
-    if (!file) return;
-    const job = await this.stateOf(runId, file);
-    if (job.phase !== 'ended') throw jobActive(runId, job);
+    const [job] = await this.jobs.list([runId]);
+    if (job && job.phase !== 'ended') throw jobActive(runId, job);
   }
 
   /** Throws `run_not_submitted`, or an error of {@link runSlurm}. */
@@ -144,7 +110,7 @@ export class Cluster {
     if (action === 'cancel') return this.cancel([runId]);
     // uhold: the user may release it.
     await this.run('scontrol', [action === 'hold' ? 'uhold' : action, this.requireJob(runId)]);
-    this.expire();
+    this.jobs.expire();
   }
 
   /** Cancels the jobs of runs. Throws as {@link act} does. */
@@ -153,22 +119,12 @@ export class Cluster {
       'scancel',
       runIds.map((runId) => this.requireJob(runId)),
     );
-    this.expire();
+    this.jobs.expire();
   }
 
   async setNice(runId: string, nice: number): Promise<void> {
     await this.run('scontrol', ['update', `JobId=${this.requireJob(runId)}`, `Nice=${nice}`]);
-    this.expire();
-  }
-
-  /** Requests the states of all jobs when one is next read. */
-  expire(): void {
-    this.queue = null;
-  }
-
-  /** Cancels the requests for states, which take up to half a minute without the controller. Jobs are still submitted. */
-  close(): void {
-    this.closing.abort();
+    this.jobs.expire();
   }
 
   private folder(runId: string): string {
@@ -223,13 +179,13 @@ export class Cluster {
         writeJobFile(this.folder(runId), { target, job, submitted, task });
       }
     };
-    // If this process exits before it receives the id, `adopt` finds the job by its name.
+    // If this process exits before it receives the id, {@link JobStates} finds the job by its name.
     write(null);
     try {
       const { variables } = this.parts.trainer;
       const id = readId(await this.run('sbatch', ['--parsable', path], { cwd, env: variables }));
       write(id);
-      this.expire();
+      this.jobs.expire();
       await this.refuseImpossible(id);
       return id;
     } catch (error) {
@@ -258,113 +214,7 @@ export class Cluster {
       'Correct the settings of the cluster, in the app or in targets.json.',
     );
   }
-
-  /** Returns the job of a run that was submitted by a process that exited before it received the id. Returns null if there is none. */
-  private async adopt(runId: string, file: JobFile): Promise<string | null> {
-    const { task } = file;
-    const text = await this.ask('squeue', ['-h', '-r', ofUser(), '-n', jobName(task?.study ?? runId), '-o', '%i']);
-    // The newest: an earlier array of the sweep may still run.
-    const jobs = text
-      .trim()
-      .split('\n')
-      .sort((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10));
-    const job = (task ? jobs.find((id) => id.endsWith(`_${task.index}`)) : jobs[0]) || null;
-    if (job) this.update(runId, null, { job });
-    return job;
-  }
-
-  /** Changes launch.json of a run, unless the run was submitted again since it was read. */
-  private update(runId: string, job: string | null, change: Partial<JobFile>): void {
-    const file = readJobFile(this.folder(runId));
-    if (file?.job === job) writeJobFile(this.folder(runId), { ...file, ...change });
-  }
-
-  private async stateOf(run: string, file: JobFile): Promise<ClusterJob> {
-    const { target, submitted } = file;
-    const { job, ...words } = await this.wordsOf(run, file);
-    // Read afterwards, because an ended job is not read again.
-    const { length: attempts } = await readAttempts(this.folder(run));
-    return { run, target, submitted, attempts, job: job ?? '', ...words };
-  }
-
-  private async wordsOf(run: string, file: JobFile): Promise<ReturnType<typeof describeJob> & { job: string | null }> {
-    const { job } = file;
-    try {
-      const id = job ?? (await this.adopt(run, file));
-      if (!id) return { job, ...endedJob('was not submitted') };
-      const found = await this.find(run, id, file);
-      if (!found) return { job: id, ...endedJob('ended; Slurm has no record of it') };
-      const requeued = found.reason === 'BeginTime' && (await readAttempts(this.folder(run))).length > 0;
-      const words = describeJob(found, requeued);
-      return { job: id, ...words, text: words.failed ? await this.withReason(words.text, run, file) : words.text };
-    } catch (error) {
-      return { job, ...unknownJob(asFailure(error).message) };
-    }
-  }
-
-  /** Adds the last line of the log to the state of a failed job. */
-  private async withReason(text: string, run: string, file: JobFile): Promise<string> {
-    const [log] = await jobLogs(this.parts.home, run, file);
-    return log ? `${text}: ${log.lines.at(-1)!.trim()}` : text;
-  }
-
-  /** Returns a job; null if Slurm has no record of it. */
-  private async find(run: string, job: string, { ended }: JobFile): Promise<SlurmJob | null> {
-    const queue = await this.readQueue().catch((error) => {
-      if (ended) return null;
-      throw error;
-    });
-    const queued = queue?.get(job);
-    if (queued) {
-      // It was requeued outside the app.
-      if (ended) this.update(run, job, { ended: undefined });
-      return queued;
-    }
-    if (ended) return endedSlurmJob(job, ended);
-    const found = (await this.showJob(job)) ?? (await this.showAccounting(job));
-    if (found && describeJob(found).phase === 'ended') {
-      const { state, exitCode } = found;
-      try {
-        this.update(run, job, { ended: { state, exitCode } });
-      } catch {
-        // On a full or read-only disk, the next read queries Slurm again.
-      }
-    }
-    return found;
-  }
-
-  /** Runs a program that changes nothing. */
-  private ask(program: string, args: readonly string[]): Promise<string> {
-    return this.run(program, args, { signal: this.closing.signal });
-  }
-
-  /** Reads all jobs of the user at once. */
-  private readQueue(): Promise<Map<string, SlurmJob>> {
-    if (!this.queue || Date.now() - this.queue.time > (this.parts.slurm?.interval ?? slurmInterval)) {
-      const read = this.ask('squeue', ['-h', '-r', ofUser(), '-o', queueFormat]);
-      const jobs = read.then((text) => new Map(parseQueue(text).map((job) => [job.job, job])));
-      this.queue = { jobs, time: Date.now() };
-    }
-    return this.queue.jobs;
-  }
-
-  private async showJob(job: string): Promise<SlurmJob | null> {
-    const text = await this.ask('scontrol', ['-o', 'show', 'job', job]).catch((error) => {
-      if (asFailure(error).code === 'job_unknown') return '';
-      throw error;
-    });
-    return parseJob(text);
-  }
-
-  /** Returns null on a cluster without accounting. */
-  private async showAccounting(job: string): Promise<SlurmJob | null> {
-    const args = ['-X', '-n', '-P', '-j', job, '-o', 'JobID,State,ExitCode'];
-    const text = await this.ask('sacct', args).catch(() => '');
-    return parseAccounting(text);
-  }
 }
-
-const ofUser = () => `--user=${userInfo().username}`;
 
 /** Reports that a run can't be started, because it has a job that has not ended. */
 export const jobActive = (runId: string, { job, target, text }: RunJob): Failure =>
@@ -389,6 +239,3 @@ function refuseChanged(script: string, shown: string): void {
       'Read the new script, then submit again.',
     );
 }
-
-const notSubmitted = (runId: string) =>
-  new Failure('run_not_submitted', `Run ${runId} has no job on a cluster.`, 'List jobs with `starpo cluster jobs`.');

@@ -4,12 +4,12 @@ import type { RunJob } from '../contract/cluster-job.ts';
 import { messageOf } from '../contract/failure.ts';
 import { runFolder, runsFolder } from '../run-directory/names.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
-import { type Cluster, type SlurmOptions, slurmInterval } from './cluster.ts';
 import { jobFilePath } from './job-file.ts';
+import { type JobStates, type SlurmOptions, slurmInterval } from './job-states.ts';
 
 interface PollerParts {
   home: string;
-  cluster: Pick<Cluster, 'close' | 'expire' | 'jobs'>;
+  states: Pick<JobStates, 'close' | 'expire' | 'list'>;
   /** The newest job of each run, for summaries. */
   jobs: Map<string, RunJob>;
   supervisor: Pick<Supervisor, 'publishSummaries'>;
@@ -48,7 +48,7 @@ export class JobPoller {
   async close(): Promise<void> {
     this.working = false;
     if (this.timer) clearTimeout(this.timer);
-    this.parts.cluster.close();
+    this.parts.states.close();
     await this.reads.settled();
   }
 
@@ -70,15 +70,15 @@ export class JobPoller {
       this.timer = null;
       if (this.active.size === 0) return;
       // The last request is about as old as the interval, so that its answer might be used again.
-      this.parts.cluster.expire();
+      this.parts.states.expire();
       this.follow([]);
     }, time);
   }
 
   private async read(): Promise<void> {
-    const { cluster, jobs, supervisor } = this.parts;
+    const { jobs, states, supervisor } = this.parts;
     for (const runId of [...this.active]) {
-      const [found] = await cluster.jobs([runId]);
+      const [found] = await states.list([runId]);
       // The request was canceled.
       if (!this.working) return;
       if (!found || found.phase === 'ended') this.active.delete(runId);

@@ -149,10 +149,12 @@ function kindOf(schema: z.core.$ZodType): TargetField['kind'] {
 export function readFields(texts: Readonly<Record<string, string>>): Record<string, unknown> {
   const settings: Record<string, unknown> = { type: 'slurm' };
   for (const { name, kind } of targetFields) {
-    const text = (texts[name] ?? '').trim();
-    if (text === '') continue;
-    const lines = text.split('\n').map((each) => each.trim());
-    settings[name] = kind === 'lines' ? lines.filter(Boolean) : kind === 'number' ? Number(text) : text;
+    const text = texts[name] ?? '';
+    const trimmed = text.trim();
+    if (trimmed === '') continue;
+    // Shell commands keep their indentation.
+    const lines = text.split('\n').map((each) => each.trimEnd());
+    settings[name] = kind === 'lines' ? lines.filter(Boolean) : kind === 'number' ? Number(trimmed) : trimmed;
   }
   return settings;
 }

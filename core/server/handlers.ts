@@ -225,13 +225,13 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'cluster.submit': ({ runId, target, script, scriptOf = runId }) =>
       submitRun(core, runId, target, script === undefined ? undefined : { text: script, run: scriptOf }),
     'cluster.jobs': () =>
-      core.cluster.jobs(
+      core.cluster.jobs.list(
         runs
           .list()
           .map(({ id }) => id)
           .reverse(),
       ),
-    'cluster.job': ({ runId }) => core.cluster.job(runs.require(runId)),
+    'cluster.job': ({ runId }) => core.cluster.jobs.details(runs.require(runId)),
     'cluster.act': ({ runId, action }) => actOnJob(core, runId, action),
     'cluster.nice': ({ runId, nice }) => setNice(core, runId, nice),
     'devices.list': async () => ({ devices: await core.queue.pool.list(), share: core.queue.pool.share }),

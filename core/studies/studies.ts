@@ -138,7 +138,7 @@ export class Studies {
     );
   }
 
-  /** Removes its runs from the queue, cancels jobs that wait on a cluster, and stops the runs that are training. */
+  /** Removes its runs from the queue, stops those that are training, and cancels jobs that wait on a cluster. Throws as `Cluster.cancel` does. */
   async cancel(id: string): Promise<void> {
     const { cluster, jobPoller, queue, runs } = this.parts;
     const runIds = this.runIds(id);
@@ -149,14 +149,12 @@ export class Studies {
     for (const runId of queued) queue.remove(runId);
     await queue.settled();
     // Summaries may be older than a job that was just submitted.
-    const active = (await cluster.jobs(runIds)).filter(({ phase }) => phase !== 'ended').map(({ run }) => run);
+    const active = (await cluster.jobs.list(runIds)).filter(({ phase }) => phase !== 'ended').map(({ run }) => run);
     const waiting = active.filter((runId) => !this.isTraining(runId));
-    if (waiting.length > 0) {
-      await cluster.cancel(waiting);
-      jobPoller.changed(waiting);
-    }
     const training = runIds.filter((runId) => this.isTraining(runId));
+    // Before the jobs, because the controller may not answer.
     await Promise.all(training.map((runId) => runs.command(runId, 'stop').catch(ignoring('run_not_active'))));
+    if (waiting.length > 0) await cluster.cancel(waiting).finally(() => jobPoller.changed(waiting));
     this.publish(id);
   }
 

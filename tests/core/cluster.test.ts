@@ -1,19 +1,16 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { Cluster } from '../../core/cluster/cluster.ts';
 import { readJobFile, writeJobFile } from '../../core/cluster/job-file.ts';
-import { JobPoller } from '../../core/cluster/job-poller.ts';
 import { describeJob, describeTest } from '../../core/cluster/job-words.ts';
 import { priceOf } from '../../core/cluster/price.ts';
 import { slurmScript } from '../../core/cluster/script.ts';
-import { parseAccounting, parseJob, parseQueue, type runSlurm, slurmFailure } from '../../core/cluster/slurm.ts';
-import { limitSeconds, readFields, slurmTarget, targetFields } from '../../core/contract/cluster-targets.ts';
-import type { RunJob } from '../../core/contract/contract.ts';
+import { parseAccounting, parseJob, parseQueue, slurmFailure } from '../../core/cluster/slurm.ts';
+import { limitSeconds, slurmTarget } from '../../core/contract/cluster-targets.ts';
 import { priceText } from '../../core/host/commands/cluster.ts';
-import type { Core } from '../../core/index.ts';
-import { submitRun } from '../../core/server/cluster.ts';
+import { clusterWith } from './fixtures/cluster-with.ts';
 import { World } from './fixtures/world.ts';
 
 // Outputs recorded from Slurm 22.05.
@@ -205,88 +202,17 @@ test('a job is unknown while the controller does not answer, and is found by its
     return args.includes('-n') ? '4\n' : queue;
   };
   const cluster = new Cluster({ home: world.home, trainer, slurm: { run, interval: -1 } });
-  expect(await cluster.jobs(['lake'])).toMatchObject([{ run: 'lake', phase: 'unknown' }]);
+  expect(await cluster.jobs.list(['lake'])).toMatchObject([{ run: 'lake', phase: 'unknown' }]);
   writeJobFile(folder, { target: 'slurm', job: '4', submitted: 1 });
-  expect(await cluster.jobs(['lake'])).toMatchObject([{ job: '4', phase: 'unknown' }]);
+  expect(await cluster.jobs.list(['lake'])).toMatchObject([{ job: '4', phase: 'unknown' }]);
   await expect(cluster.refuseActive('lake')).rejects.toMatchObject({ code: 'job_active' });
   writeJobFile(folder, { target: 'slurm', job: null, submitted: 1 });
   answers = true;
-  expect(await cluster.jobs(['lake', 'other'])).toMatchObject([
+  expect(await cluster.jobs.list(['lake', 'other'])).toMatchObject([
     { job: '4', phase: 'running', limit: Date.parse('2026-11-26T09:11:50') },
   ]);
   expect(readJobFile(folder)).toMatchObject({ job: '4' });
   await world.close();
-});
-
-/** A cluster of a world with two runs of a sweep and a target, and the calls of Slurm's programs. */
-function clusterWith(
-  world: World,
-  answer: (program: string, args: readonly string[]) => string | Promise<string>,
-  interval = 15_000,
-) {
-  for (const run of ['a', 'b']) world.run(run);
-  const targets = { slurm: { type: 'slurm', time: '10' } };
-  writeFileSync(join(world.home, 'targets.json'), JSON.stringify({ version: 1, targets }));
-  const calls: { program: string; args: readonly string[]; options: object | undefined }[] = [];
-  const run = async (program: string, args: readonly string[], options?: object) => {
-    calls.push({ program, args, options });
-    return answer(program, args);
-  };
-  const variables = { STARPO_CONFIRMED_COMMANDS: 'digest' };
-  return {
-    calls,
-    cluster: new Cluster({ home: world.home, trainer: { path: '/trainer', variables }, slurm: { run, interval } }),
-  };
-}
-
-test('targets are saved, renamed and removed without changing the others', async () => {
-  const world = new World();
-  const { targets } = new Cluster({ home: world.home, trainer });
-  const given = { type: 'slurm', time: '4:00:00' } as const;
-  const save = (name: string, settings: object, was?: string) =>
-    targets.save(name, slurmTarget.parse({ ...given, ...settings }), was);
-  save('a', {});
-  save('b', { partition: 'gpu' });
-  save('c', { cpus: 8, gpus: 1 }, 'a');
-  // Without defaults, in their order.
-  expect(JSON.parse(readFileSync(targets.path, 'utf8'))).toEqual({
-    version: 1,
-    targets: { c: { ...given, cpus: 8 }, b: { ...given, partition: 'gpu' } },
-  });
-  expect(Object.keys(targets.read())).toEqual(['c', 'b']);
-  expect(() => save('b', {})).toThrow(expect.objectContaining({ code: 'target_exists' }));
-  targets.remove('c');
-  expect(() => targets.remove('c')).toThrow(expect.objectContaining({ code: 'target_unknown' }));
-  expect(Object.keys(targets.read())).toEqual(['b']);
-  // A file that can't be read is not replaced.
-  writeFileSync(targets.path, '{');
-  expect(() => save('d', {})).toThrow(expect.objectContaining({ code: 'targets_invalid' }));
-  expect(readFileSync(targets.path, 'utf8')).toBe('{');
-  await world.close();
-});
-
-test('a target is read from the fields of a form, which have the words and defaults of its schema', () => {
-  const titles = targetFields.map(({ name, kind, required, fallback }) => [name, kind, required, fallback]);
-  expect(titles).toContainEqual(['time', 'text', true, '']);
-  expect(titles).toContainEqual(['cpus', 'number', false, '4']);
-  expect(titles).toContainEqual(['setup', 'lines', false, '']);
-  expect(targetFields.every(({ title, description }) => title && description)).toBe(true);
-  const texts = {
-    time: ' 2:00:00 ',
-    cpus: '4',
-    gpus: '0',
-    setup: 'module load cuda\n\nulimit -n 4096\n',
-    partition: '',
-  };
-  const settings = { type: 'slurm', time: '2:00:00', cpus: 4, gpus: 0, setup: ['module load cuda', 'ulimit -n 4096'] };
-  expect(readFields(texts)).toEqual(settings);
-  const problems = slurmTarget.safeParse(readFields({ cpus: 'many', partition: 'a b', extra: 'x' })).error!.issues;
-  expect(problems.map(({ path, message }) => `${String(path[0])} ${message}`)).toEqual([
-    'partition must be a word without spaces',
-    'time is required',
-    'cpus must be a whole number from 1 to 1024',
-    'extra must start with --',
-  ]);
 });
 
 test('a script that has changed since it was shown is not submitted', async () => {
@@ -333,7 +259,7 @@ test('the job of a sweep whose id was lost is found by the sweep and its index',
     return program === 'squeue' ? queue : '';
   });
   await expect(cluster.submitStudy('clip', ['a', 'b'], 'slurm')).rejects.toMatchObject({ code: 'slurm_unreachable' });
-  expect(await cluster.jobs(['a', 'b'])).toMatchObject([
+  expect(await cluster.jobs.list(['a', 'b'])).toMatchObject([
     { job: '8_0', phase: 'pending' },
     { job: '8_1', phase: 'running' },
   ]);
@@ -407,7 +333,7 @@ test('a failed job is explained by its log, is queried once, and lists its attem
   writeFileSync(join(folder, 'trainer.log'), 'loading\n\u001b[31mout of memory\u001b[0m\n');
   writeFileSync(join(folder, 'slurm.log'), `${'x'.repeat(20_000)}\nIncrease time.\n\n`);
   const text = 'failed with exit code 1: Increase time.';
-  expect(await cluster.job('a')).toMatchObject({
+  expect(await cluster.jobs.details('a')).toMatchObject({
     job: { phase: 'ended', failed: true, text, attempts: 2 },
     attempts: [
       { job: '4', restart: 0, node: 'n1', began: 1000, ended: 3000, code: 0 },
@@ -419,12 +345,12 @@ test('a failed job is explained by its log, is queried once, and lists its attem
     ],
   });
   appendFileSync(join(folder, 'attempts.jsonl'), `${JSON.stringify({ ...lines[1], restart: 1, code: 134 })}\n`);
-  expect(await cluster.jobs(['a'])).toMatchObject([{ text: 'failed with exit code 1: out of memory' }]);
+  expect(await cluster.jobs.list(['a'])).toMatchObject([{ text: 'failed with exit code 1: out of memory' }]);
   expect(calls.filter(({ program }) => program === 'scontrol')).toHaveLength(1);
   // A log from before the job does not explain it.
   writeJobFile(folder, { ...readJobFile(folder)!, submitted: Date.now() + 120_000 });
-  expect(await cluster.jobs(['a'])).toMatchObject([{ text: 'failed with exit code 1' }]);
-  await expect(cluster.job('b')).rejects.toMatchObject({ code: 'run_not_submitted' });
+  expect(await cluster.jobs.list(['a'])).toMatchObject([{ text: 'failed with exit code 1' }]);
+  await expect(cluster.jobs.details('b')).rejects.toMatchObject({ code: 'run_not_submitted' });
   await world.close();
 });
 
@@ -447,93 +373,8 @@ test('an ended job is not recorded for a run that was submitted again', async ()
     return args.includes('show') ? canceled : '';
   });
   writeJobFile(folder, { target: 'slurm', job: '4', submitted: 1 });
-  expect(await cluster.jobs(['a'])).toMatchObject([{ job: '4', phase: 'ended' }]);
+  expect(await cluster.jobs.list(['a'])).toMatchObject([{ job: '4', phase: 'ended' }]);
   expect(readJobFile(folder)).toEqual({ version: 1, target: 'slurm', job: '5', submitted: 2 });
-  await world.close();
-});
-
-/** Follows the job of the run `a`, and collects the phases that are published. */
-function followJob(cluster: Cluster, world: World, interval: number) {
-  const jobs = new Map<string, RunJob>();
-  const phases: (string | undefined)[] = [];
-  const poller = new JobPoller({
-    ...{ home: world.home, cluster, jobs, slurm: { interval } },
-    supervisor: { publishSummaries: () => phases.push(jobs.get('a')?.phase) },
-    log: (message) => expect.fail(message),
-  });
-  return { poller, phases };
-}
-
-test('jobs are followed until they end, and changes are published in summaries', async () => {
-  const world = new World();
-  const running = '4|RUNNING|None|2026-11-26T09:06:50|n1|2026-11-26T09:11:50|0\n';
-  let queued = '4|PENDING|Resources|N/A||N/A|0\n';
-  const interval = 15_000;
-  const { calls, cluster } = clusterWith(
-    world,
-    (program, args) => {
-      if (program === 'squeue') return queued;
-      return args.includes('show') ? 'JobId=4 JobState=COMPLETED Reason=None ExitCode=0:0' : '';
-    },
-    interval,
-  );
-  writeJobFile(world.run('a'), { target: 'slurm', job: '4', submitted: 1 });
-  const { poller, phases } = followJob(cluster, world, interval);
-  const published = (count: number) => vi.waitUntil(() => phases.length === count, { timeout: 10_000 });
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
-  try {
-    poller.changed(['a']);
-    expect(phases).toEqual([]);
-    poller.work();
-    await published(1);
-    // A job that the user has changed is read again soon, because Slurm takes a moment.
-    queued = running;
-    poller.changed(['a']);
-    await vi.advanceTimersByTimeAsync(3000);
-    await published(2);
-    queued = '';
-    await vi.advanceTimersByTimeAsync(interval);
-    await published(3);
-    expect(phases).toEqual(['pending', 'running', 'ended']);
-    await vi.advanceTimersByTimeAsync(10 * interval);
-    // One request each: none is answered by an earlier one, and none follows the end.
-    expect(calls.filter(({ program }) => program === 'squeue')).toHaveLength(3);
-  } finally {
-    vi.useRealTimers();
-  }
-  await poller.close();
-  await world.close();
-});
-
-test('a run is followed although the answer to its submission was lost', async () => {
-  const lost = slurmFailure('sbatch', { code: 1, message: '' }, 'Socket timed out');
-  const changed = vi.fn();
-  const core = {
-    cluster: { submit: () => Promise.reject(lost) },
-    jobPoller: { changed },
-    queue: { whileHeld: (work: () => Promise<unknown>) => work() },
-    runs: { get: () => ({ status: 'created' }), isLoading: () => false, requireStartable: () => {} },
-  } as unknown as Core;
-  await expect(submitRun(core, 'a', 'slurm')).rejects.toBe(lost);
-  expect(changed).toHaveBeenCalledWith(['a']);
-});
-
-test('a request that Slurm does not answer is canceled when the app closes', async () => {
-  const world = new World();
-  const asked = Promise.withResolvers<void>();
-  const run: typeof runSlurm = (_, __, { signal } = {}) =>
-    new Promise((_, reject) => {
-      signal!.addEventListener('abort', () => reject(new Error('aborted')));
-      asked.resolve();
-    });
-  const cluster = new Cluster({ home: world.home, trainer, slurm: { run } });
-  writeJobFile(world.run('a'), { target: 'slurm', job: '4', submitted: 1 });
-  const { poller, phases } = followJob(cluster, world, 15_000);
-  poller.work();
-  await asked.promise;
-  await poller.close();
-  // Its state is not published as unknown.
-  expect(phases).toEqual([]);
   await world.close();
 });
 
@@ -543,7 +384,7 @@ test('a controller that does not answer is queried once for all jobs', async () 
     throw slurmFailure(program, { code: 1, message: '' }, 'Unable to contact slurm controller');
   });
   for (const run of ['a', 'b']) writeJobFile(world.run(run), { target: 'slurm', job: '4', submitted: 1 });
-  expect(await cluster.jobs(['a', 'b'])).toMatchObject([{ phase: 'unknown' }, { phase: 'unknown' }]);
+  expect(await cluster.jobs.list(['a', 'b'])).toMatchObject([{ phase: 'unknown' }, { phase: 'unknown' }]);
   expect(calls).toHaveLength(1);
   await world.close();
 });

@@ -75,7 +75,7 @@ describe.skipIf(problem !== null)(
       expect(await handlers['cluster.check']({ target: 'slurm' })).toMatchObject({
         answer: expect.stringMatching(/^A job could start at .* on n\d in partition gpu\.$/),
       });
-      expect(await core.cluster.jobs([runId])).toEqual([]);
+      expect(await core.cluster.jobs.list([runId])).toEqual([]);
     });
 
     test('a run is submitted once, requeued at its time limit, resumed and followed to its end', async () => {

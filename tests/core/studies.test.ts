@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { writeJobFile } from '../../core/cluster/job-file.ts';
 import { collapseInWords } from '../../core/contract/collapse-words.ts';
 import type { Input, Notice } from '../../core/contract/contract.ts';
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
@@ -10,6 +11,7 @@ import type { Core } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { estimateShare, studentQuantile } from '../../core/studies/interval.ts';
 import { starpo } from './fixtures/child.ts';
+import { FakeSlurm } from './fixtures/fake-slurm.ts';
 import * as journal from './fixtures/journal.ts';
 import { type Outcome, seriesOf } from './fixtures/trap-series.ts';
 import { collectNotices, untilRun, World } from './fixtures/world.ts';
@@ -142,6 +144,19 @@ describe('a sweep', { timeout: 300_000 }, () => {
     await core.studies.start(id);
     await untilStudy(core, id, (study) => study?.state === 'completed');
     expect(core.runs.list()).toHaveLength(4);
+  });
+
+  test('stops its training runs when it is canceled, although Slurm does not answer', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+    const slurm = new FakeSlurm();
+    slurm.answers = false;
+    const core = await world.core(undefined, { worksQueue: true, slurm: { run: slurm.run } });
+    const { id } = await createHandlers(core)['studies.create']({ ...definition, start: true });
+    const [first, second] = [`${id}-p1-s1`, `${id}-p2-s1`];
+    await untilRun(core, first, (run) => run.status === 'running');
+    writeJobFile(core.runs.folder(second), { target: 'slurm', job: '4', submitted: 1 });
+    await expect(core.studies.cancel(id)).rejects.toMatchObject({ code: 'slurm_unreachable' });
+    await untilRun(core, first, (run) => run.status === 'stopped');
   });
 
   test('is restored from its file and runs without the run history', async () => {

@@ -82,7 +82,7 @@ export class Site {
   }
 
   async job(runId: string): Promise<ClusterJob> {
-    const [job] = await this.core.cluster.jobs([runId]);
+    const [job] = await this.core.cluster.jobs.list([runId]);
     return job!;
   }
 

@@ -50,7 +50,7 @@ async function openSubmitted() {
   await state(`Job ${job} on lab Waits for free nodes or GPUs`);
   const change = (values: Parameters<typeof slurm.set>[1]) => {
     slurm.set(job, values);
-    page.core.cluster.expire();
+    page.core.cluster.jobs.expire();
     page.core.jobPoller.changed([runId]);
   };
   return { job, change, folder: page.core.runs.folder(runId) };
