@@ -46,6 +46,10 @@ export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration
 export const deviceOf = ({ machine, device }: RunSummary): DeviceKey =>
   machine ? { id: machine.device, uuid: machine.uuid } : { id: device };
 
+/** Returns the id of the device that trains a run, such as `cuda:1`; null before its start. The trainer's own id of a MIG slice is always `cuda:0`. */
+export const deviceIdOf = (run: RunSummary, devices: readonly DeviceKey[]): string | null =>
+  run.machine && (devices.find((device) => isSameDevice(device, deviceOf(run)))?.id ?? run.machine.device);
+
 /** Returns the live and queued runs that keep a run with a device setting waiting: none while a device that it may use is free. */
 export function runsOnDevice(
   runs: readonly RunSummary[] | null,

@@ -17,12 +17,13 @@ export interface QueryResult<T> {
 
 /**
  * Calls a method with debounced input: after `delay` ms without a change, and again after a reconnection.
- * `input: null` makes no call.
+ * `input: null` makes no call. A new `revision` repeats the call.
  */
 export function useQuery<P extends ProcedureName>(
   name: P,
   input: Input<P> | null,
   delay: number,
+  revision = '',
 ): QueryResult<Output<P>> {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
@@ -33,7 +34,7 @@ export function useQuery<P extends ProcedureName>(
     value: Output<P> | null;
     error: ApiError | null;
   } | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `round` repeats the call.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `round` or `revision` repeats the call.
   useEffect(() => {
     if (key === null || !open) return;
     let active = true;
@@ -49,7 +50,7 @@ export function useQuery<P extends ProcedureName>(
       active = false;
       clearTimeout(timer);
     };
-  }, [api, name, key, delay, open, round]);
+  }, [api, name, key, delay, open, round, revision]);
   return {
     value: last?.value ?? null,
     error: last?.error ?? null,

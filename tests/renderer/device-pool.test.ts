@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunSummary } from '../../core/contract/contract.ts';
-import { isDeviceInUse } from '../../renderer/components/run-facts.ts';
+import { deviceIdOf, isDeviceInUse } from '../../renderer/components/run-facts.ts';
 import { startTimes } from '../../renderer/pages/queue/start-times.ts';
 import { runOf } from './summaries.ts';
 
@@ -35,4 +35,17 @@ test('a queued run starts when the first of its devices is free', () => {
   const seconds = { a: 50, b: 200, c: 10, d: null, e: 5 };
   expect(startTimes(waiting, live, devices, seconds)).toEqual([30, 80, 100, 0, null]);
   expect(startTimes(waiting.slice(0, 2), [trainingOn('cuda:0', 100)], [], seconds)).toEqual([100, 150]);
+});
+
+test('a MIG slice is named by its number in the pool, not by that of its trainer', () => {
+  const slices = devices.map((each, index) => ({ ...each, uuid: index === 0 ? null : `MIG-${index}` }));
+  const on = (uuid: string | null) => ({
+    ...trainingOn('cuda:0'),
+    machine: { host: 'here', device: 'cuda:0', uuid, name: null, threads: 1 },
+  });
+  expect(deviceIdOf(on('MIG-2'), slices)).toBe('cuda:1');
+  expect(deviceIdOf(on('MIG-7'), slices)).toBe('cuda:0');
+  expect(deviceIdOf(on(null), devices)).toBe('cuda:0');
+  expect(deviceIdOf(trainingOn('cpu'), slices)).toBe('cpu');
+  expect(deviceIdOf(queued('a', 'auto'), slices)).toBeNull();
 });

@@ -4,7 +4,7 @@ import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Button, Empty, Progress, StatusBadge } from '../../components/basics.tsx';
 import { duration } from '../../components/format.ts';
-import { queueOf, shareDone } from '../../components/run-facts.ts';
+import { deviceIdOf, queueOf, shareDone } from '../../components/run-facts.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
 import styles from './queue.module.css';
@@ -58,14 +58,16 @@ export function QueuePage() {
 }
 
 function LiveRun({ run }: { run: RunSummary }) {
-  const { id, name, machine, status, iteration, iterations, etaSeconds } = run;
+  const { id, name, status, iteration, iterations, etaSeconds } = run;
+  const devices = useApp(({ system }) => system?.devices) ?? [];
+  const device = deviceIdOf(run, devices);
   return (
     <li className={styles.live}>
       <a href={formatRoute({ page: 'run', runId: id })}>{name}</a>
       <span>
         <StatusBadge run={run} />
       </span>
-      <span className={styles.facts}>{machine && (machine.device === 'cpu' ? 'CPU' : machine.device)}</span>
+      <span className={styles.facts}>{device === 'cpu' ? 'CPU' : device}</span>
       <span className={styles.progress}>
         <Progress value={shareDone(run)} label={`Progress of ${name}`} status={status} />
         <span className={styles.facts}>

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { JobAttempt, JobLog, RunJob, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
@@ -14,10 +14,8 @@ import styles from './job-panel.module.css';
 export function JobPanel({ run, job }: { run: RunSummary; job: RunJob }) {
   const [open, setOpen] = useState(false);
   const shows = open || job.failed;
-  const { value, refresh } = useQuery('cluster.job', shows ? { runId: run.id } : null, 0);
   const state = `${job.job} ${job.text} ${job.attempts}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed state has other details.
-  useEffect(refresh, [state, refresh]);
+  const { value } = useQuery('cluster.job', shows ? { runId: run.id } : null, 0, state);
   const tone = job.impossible || job.failed ? 'bad' : job.phase === 'unknown' ? 'warning' : undefined;
   return (
     <section className={`panel ${styles.job}`} aria-label="Job" data-tone={tone}>
@@ -110,14 +108,22 @@ function Logs({ logs }: { logs: readonly JobLog[] }) {
   ));
 }
 
+const attemptColumns: readonly [head: string, cell: (attempt: JobAttempt, index: number) => ReactNode][] = [
+  ['Attempt', (_, index) => index + 1],
+  ['Job', ({ job, restart }) => (restart > 0 ? `${job}, requeue ${restart}` : job)],
+  ['Node', ({ node }) => node],
+  ['Started', ({ began }) => dayAndClock(began)],
+  ['Duration', ({ began, ended }) => (ended === null ? '–' : duration((ended - began) / 1000))],
+  ['Exit code', ({ code }) => code ?? '–'],
+];
+
 function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
-  const heads = ['Attempt', 'Job', 'Node', 'Started', 'Duration', 'Exit code'];
   return (
     <ScrollingRegion className={styles.attempts} aria-label="Attempts">
       <table>
         <thead>
           <tr>
-            {heads.map((head) => (
+            {attemptColumns.map(([head]) => (
               <th key={head} scope="col">
                 {head}
               </th>
@@ -125,30 +131,15 @@ function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
           </tr>
         </thead>
         <tbody>
-          {attempts.map(({ job, restart, node, began, ended, code }, index) => (
-            <Row
-              key={`${job} ${restart}`}
-              cells={[
-                index + 1,
-                restart > 0 ? `${job}, requeue ${restart}` : job,
-                node,
-                dayAndClock(began),
-                ended === null ? '–' : duration((ended - began) / 1000),
-                code ?? '–',
-              ]}
-            />
+          {attempts.map((attempt, index) => (
+            <tr key={`${attempt.job} ${attempt.restart}`}>
+              {attemptColumns.map(([head, cell]) => (
+                <td key={head}>{cell(attempt, index)}</td>
+              ))}
+            </tr>
           ))}
         </tbody>
       </table>
     </ScrollingRegion>
   );
 }
-
-const Row = ({ cells }: { cells: readonly ReactNode[] }) => (
-  <tr>
-    {cells.map((cell, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the columns never change their order
-      <td key={index}>{cell}</td>
-    ))}
-  </tr>
-);
