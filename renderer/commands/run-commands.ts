@@ -4,7 +4,7 @@ import { isLive } from '../../core/contract/run-facts.ts';
 import type { Api } from '../api/api.ts';
 import { navigate } from '../base/router.ts';
 import { isStartable } from '../components/run-facts.ts';
-import { useApp } from '../stores/app-store.ts';
+import { hasClusters, useApp } from '../stores/app-store.ts';
 import { useDialogs } from '../stores/dialogs-store.ts';
 import { readOnlyReason } from '../stores/write-access.ts';
 
@@ -48,7 +48,7 @@ export function runActions(api: Api, run: RunSummary, readOnly = readOnlyReason(
       'run.start': () => void api.call('runs.start', { runId }).catch(report),
     }),
     ...(isStartable(run) &&
-      useApp.getState().clusters?.targets.length && {
+      hasClusters(useApp.getState()) && {
         'run.submit': () => openDialog({ kind: 'submit', jobs: { runs: [run] } }),
       }),
     ...(status === 'paused' && { 'run.start': () => command('resume') }),

@@ -94,6 +94,9 @@ export const useApp = create<AppState>()((set) => ({
   dismissAll: () => set(({ errors }) => (errors.length > 0 ? { errors: [] } : {})),
 }));
 
+/** Selects whether runs can be submitted to a cluster. */
+export const hasClusters = ({ clusters }: Pick<AppState, 'clusters'>): boolean => (clusters?.targets.length ?? 0) > 0;
+
 /** Finds a listed run or the sample. */
 export function findRun({ runs, sample }: Pick<AppState, 'runs' | 'sample'>, runId: string | null | undefined) {
   return runId === sampleRunId ? sample?.summary : runs?.find(({ id }) => id === runId);

@@ -5,7 +5,7 @@ import { useTitle } from '../../base/title.ts';
 import { Button, Empty, Progress, StatusBadge } from '../../components/basics.tsx';
 import { duration } from '../../components/format.ts';
 import { deviceIdOf, queueOf, shareDone } from '../../components/run-facts.ts';
-import { useApp } from '../../stores/app-store.ts';
+import { hasClusters, useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
 import styles from './queue.module.css';
 import { QueueList } from './queue-list.tsx';
@@ -15,7 +15,7 @@ export function QueuePage() {
   const runs = useApp((state) => state.runs);
   const queued = queueOf(runs);
   const live = runs?.filter(({ status }) => isLive(status)) ?? [];
-  const hasClusters = useApp(({ clusters }) => (clusters?.targets.length ?? 0) > 0);
+  const canSubmit = useApp(hasClusters);
   const openDialog = useDialogs((state) => state.openDialog);
   useTitle('Queue');
   return (
@@ -25,7 +25,7 @@ export function QueuePage() {
           <h1>Queue</h1>
           <p className="muted">Queued runs start automatically on every free device.</p>
         </div>
-        {queued.length > 0 && hasClusters && (
+        {queued.length > 0 && canSubmit && (
           <Button writes icon="system" onClick={() => openDialog({ kind: 'submit', jobs: { runs: queued } })}>
             Submit to a cluster…
           </Button>

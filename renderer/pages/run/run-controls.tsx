@@ -6,7 +6,7 @@ import { runActions } from '../../commands/run-commands.ts';
 import { Button } from '../../components/basics.tsx';
 import { notifyQueued } from '../../components/notify-queued.ts';
 import { isDeviceInUse, isStartable } from '../../components/run-facts.ts';
-import { useApp } from '../../stores/app-store.ts';
+import { hasClusters, useApp } from '../../stores/app-store.ts';
 
 /** Buttons that control the run's training in its current status. */
 export function RunControls({ run }: { run: RunSummary }) {
@@ -15,7 +15,7 @@ export function RunControls({ run }: { run: RunSummary }) {
   const deviceInUse = useApp(({ runs, system }) => isDeviceInUse(runs, run.device, system));
   const [busy, setBusy] = useState<string | null>(null);
   // Updates the actions when the clusters are loaded.
-  useApp((state) => state.clusters);
+  useApp(hasClusters);
   const actions = runActions(api, run);
   const { status } = run;
 

@@ -9,7 +9,7 @@ import { Button, Empty } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { reportRefusals } from '../../components/refusals.ts';
 import { useAction } from '../../components/use-action.ts';
-import { useApp } from '../../stores/app-store.ts';
+import { hasClusters, useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useQuery } from '../../stores/use-query.ts';
 import { stateLabels, useBaseTitle } from './labels.ts';
@@ -89,7 +89,7 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
   const { report, notify } = useApp.getState();
   const [busy, perform] = useAction();
   const [confirming, setConfirming] = useState(false);
-  const hasClusters = useApp(({ clusters }) => (clusters?.targets.length ?? 0) > 0);
+  const canSubmit = useApp(hasClusters);
   const openDialog = useDialogs((store) => store.openDialog);
   const isStartable = state !== 'completed' && runs.active < runs.total - runs.completed;
   async function remove(withRuns: boolean): Promise<void> {
@@ -118,7 +118,7 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
           Delete…
         </Button>
       )}
-      {isStartable && hasClusters && (
+      {isStartable && canSubmit && (
         <Button writes icon="system" onClick={() => openDialog({ kind: 'submit', jobs: { study: { id, name } } })}>
           Submit to a cluster…
         </Button>
