@@ -68,6 +68,34 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(runFolders()).toEqual([]);
   });
 
+  test('train --on prints the script, and creates and submits the run only if its job can run', async () => {
+    const programs = join(world.folder, 'bin');
+    mkdirSync(programs);
+    const refuse = "echo 'sbatch: error: Batch job submission failed: Invalid partition' >&2; exit 1";
+    const start = "echo 'sbatch: Job 1 to start at 2026-11-26T12:26:33 using 1 processors on nodes n1' >&2";
+    const sbatch = `#!/bin/sh\ncd ${programs}\ncase "$*" in *--test-only*) cat >/dev/null; if [ -e accepted ]; then ${start}; else ${refuse}; fi;; *) echo 7;; esac\n`;
+    writeFileSync(join(programs, 'sbatch'), sbatch, { mode: 0o700 });
+    writeFileSync(join(programs, 'squeue'), '#!/bin/sh\n', { mode: 0o700 });
+    const targets = { slurm: { type: 'slurm', time: '4:00:00', partition: 'gpu' } };
+    writeFileSync(join(world.home, 'targets.json'), JSON.stringify({ version: 1, targets }));
+    const path = { PATH: `${programs}:${process.env.PATH}` };
+    const train = () => starpo(['train', 'starter-bandit', '--on', 'slurm'], world.environment(path)).finished;
+    const refused = await train();
+    expect(refused).toMatchObject({ status: 1, errors: expect.stringContaining('Invalid partition') });
+    expect(refused.output).toContain('#SBATCH --partition=gpu');
+    expect(existsSync(join(world.home, 'runs')) ? runFolders() : []).toEqual([]);
+    writeFileSync(join(programs, 'accepted'), '');
+    const { status, output } = await train();
+    expect(status).toBe(0);
+    const [id] = runFolders();
+    expect(output).toMatch(
+      /1 job with at most 4 GPU hours per attempt.*\nA job could start at 2026-11-26 12:26:33 on n1/,
+    );
+    expect(output).toContain(`submitted ${id} to slurm as job 7`);
+    const script = readFileSync(join(world.home, 'runs', id!, 'slurm.sh'), 'utf8');
+    expect(output.startsWith(script.trimEnd())).toBe(true);
+  });
+
   test('train follows a run to its end, as text and as JSON lines', async () => {
     const args = ['train', 'starter-bandit', '--set', 'iterations=2', '--set', 'rollout.groups=1'];
     const shown = await run(...args);

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline/promises';
-import type { Client } from '../../contract/client.ts';
 import type { ClusterJob, JobAction, JobPrice } from '../../contract/cluster.ts';
 import type { JobAttempt, Output } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
@@ -37,7 +36,7 @@ export async function printScript(named: string, { home, on: target }: CommandOp
   });
 }
 
-/** Creates a run and submits it. */
+/** Prints the script of a new run, then creates the run and submits it. */
 export async function trainOn({
   home,
   json,
@@ -46,10 +45,20 @@ export async function trainOn({
   marks,
   ...on
 }: NewRunOptions & OnCluster & { json: boolean }): Promise<void> {
+  const { on: target } = on;
   await withClient(home, async (client) => {
     const made = await resolveSource(client, source);
-    const { runId } = await client.call('runs.create', { ...made, set, ...marks, start: false, startable: true });
-    await submitRun(client, runId, on, json);
+    const plan = json ? null : await client.call('cluster.plan', { target, jobs: { newRun: { ...made, set } } });
+    if (plan && !(await confirmed(plan, on))) return;
+    const id = plan?.runId ?? undefined;
+    const created = { ...made, id, set, ...marks, start: false, startable: true };
+    const { runId } = await client.call('runs.create', created);
+    const { folder } = await client.call('runs.get', { runId });
+    if (!json) print(`run ${runId}\n  in ${folder}`);
+    const { job } = await client.call('cluster.submit', { runId, target, script: plan?.script });
+    if (json) return print(JSON.stringify({ type: 'submitted', run: runId, folder, target, job }));
+    print(`submitted ${runId} to ${target} as job ${job}`);
+    advise(`Follow it with \`starpo logs ${runId} --follow\`; list jobs with \`starpo cluster jobs\`.`);
   });
 }
 
@@ -79,23 +88,6 @@ export async function submitStudy(named: string, { home, on: target, yes }: Comm
     print(`submitted ${count} ${count === 1 ? 'run' : 'runs'} to ${target} as job array ${job}`);
     advise('List its jobs with `starpo cluster jobs`.');
   });
-}
-
-/** Prints the script of a run, then submits it. */
-async function submitRun(client: Client, runId: string, on: OnCluster, json: boolean): Promise<void> {
-  const { on: target } = on;
-  const { folder } = await client.call('runs.get', { runId });
-  let script: string | undefined;
-  if (!json) {
-    print(`run ${runId}\n  in ${folder}`);
-    const plan = await client.call('cluster.plan', { target, jobs: { runIds: [runId] } });
-    if (!(await confirmed(plan, on))) return;
-    script = plan.script;
-  }
-  const { job } = await client.call('cluster.submit', { runId, target, script });
-  if (json) return print(JSON.stringify({ type: 'submitted', run: runId, folder, target, job }));
-  print(`submitted ${runId} to ${target} as job ${job}`);
-  advise(`Follow it with \`starpo logs ${runId} --follow\`; list jobs with \`starpo cluster jobs\`.`);
 }
 
 /** Prints a script with its price, and requests confirmation on a terminal unless `yes` is set. Throws the problem if the jobs can't run. */
