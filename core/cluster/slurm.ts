@@ -25,6 +25,7 @@ export interface SlurmJob {
 const unreachable =
   /unable to contact slurm controller|socket timed out|connection refused|zero bytes were transmitted/i;
 const jobMissing = /invalid job id/i;
+const unconfigured = /could not establish a configuration source/i;
 
 /** Runs a command of Slurm and returns its output. `input`: its standard input. Throws `slurm_missing`, `slurm_unreachable`, `job_unknown` or `slurm_refused`. */
 export function runSlurm(
@@ -53,6 +54,12 @@ export function slurmFailure(
       'slurm_missing',
       `${program} was not found.`,
       'Run the command on a login node of the cluster, or add the commands of Slurm to PATH.',
+    );
+  if (unconfigured.test(errors))
+    return new Failure(
+      'slurm_missing',
+      'Slurm has no configuration on this machine.',
+      'Run the command on a login node of the cluster.',
     );
   if (error.killed || unreachable.test(errors))
     return new Failure(

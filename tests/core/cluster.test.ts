@@ -96,6 +96,7 @@ test.each<[string, string, string]>([
   ['slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n', 'slurm_unreachable', 'unknown'],
   ['slurm_load_jobs error: Socket timed out on send/recv operation\n', 'slurm_unreachable', 'does not answer'],
   ['slurm_load_jobs error: Invalid job id specified\n', 'job_unknown', 'no record'],
+  ['sbatch: fatal: Could not establish a configuration source\n', 'slurm_missing', 'no configuration on this machine'],
 ])('the error %j is recognized', (errors, code, message) => {
   const failure = slurmFailure('sbatch', { code: 1, killed: false, message: 'Command failed' }, errors);
   expect(failure).toMatchObject({ code, message: expect.stringContaining(message) });
