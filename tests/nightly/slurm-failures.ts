@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, rejects } from 'node:assert';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunSummary } from '../../core/contract/contract.ts';
@@ -105,12 +105,15 @@ export const failureScenarios: Record<string, (site: Site) => Promise<object>> =
       const runId = await site.create(settings);
       await site.submit(runId);
       await site.until(runId, ({ iteration }) => iteration >= 15);
-      const filler = join(site.home, 'filler');
+      const [filler, reserve] = ['filler', 'reserve'].map((name) => join(site.home, name)) as [string, string];
+      writeFileSync(reserve, Buffer.alloc(8 << 20));
       const fill = () => spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4k'], { stdio: 'ignore' });
       fill();
       const words = await site.words(runId, ({ phase }) => phase === 'ended');
-      // The trainer has deleted its partial files, so core can record that it failed.
-      await untilRun(core, runId, ({ status }) => status === 'failed');
+      // The run history needs space before it can record that the run failed.
+      rmSync(reserve);
+      // Interrupted if the trainer had no space to record its failure.
+      await untilRun(core, runId, ({ status }) => status === 'failed' || status === 'interrupted');
       fill();
       const refused = await site.submit(runId).then(
         () => null,
