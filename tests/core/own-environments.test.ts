@@ -58,10 +58,11 @@ test('a program is added after it was confirmed, checked row by row, played by h
   });
 
   const rules = { max_turns: 7, max_actions_per_turn: 1, max_actions: 7 };
-  expect(call['environments.update']({ id: '2048', name: 'Twenty', rules, preset: true })).toMatchObject({
-    name: 'Twenty',
-    preset: 'own-2048',
-  });
+  const changes = collectNotices(core, 'environments');
+  const updated = call['environments.update']({ id: '2048', name: 'Twenty', rules, preset: true });
+  expect(updated).toMatchObject({ name: 'Twenty', preset: 'own-2048' });
+  // Open windows read the presets again.
+  expect(changes).toEqual([{ environments: [updated] }]);
   const cards = await call['presets.list']({});
   const own2048 = cards.filter(({ family }) => family === 'own-2048');
   expect(own2048.map(({ alias }) => alias)).toEqual(['own-2048', ...own2048.slice(1).map(() => null)]);

@@ -64,6 +64,17 @@ test('runs appear before system information arrives', async () => {
   expect(useApp.getState()).toMatchObject({ runs: [run], system: null });
 });
 
+test('presets are read again after an environment changed', async () => {
+  const { api, notify, answer } = manualApi();
+  followServer(api);
+  const before = [{ id: 'own-2048-starpo-s', title: '2048' }];
+  await answer({ 'presets.list': before });
+  expect(useApp.getState().presets).toEqual(before);
+  notify('environments', { environments: [] });
+  await answer({ 'presets.list': [] });
+  expect(useApp.getState().presets).toEqual([]);
+});
+
 test('points, lines and files that arrive while the stored ones load are kept', async () => {
   const { api, notify, answer } = manualApi();
   const store = createRunStore(runId);
