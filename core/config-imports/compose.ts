@@ -89,7 +89,7 @@ export function merge(under: Tree, over: Tree): Tree {
     const before = Object.hasOwn(merged, key) ? merged[key] : undefined;
     Object.defineProperty(merged, key, {
       ...{ enumerable: true, configurable: true, writable: true },
-      value: isTree(before) && isTree(value) ? merge(before, value) : structuredClone(value),
+      value: isTree(value) ? merge(isTree(before) ? before : {}, value) : value,
     });
   }
   return merged;

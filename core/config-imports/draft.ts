@@ -2,7 +2,7 @@ import type { ImportNote } from '../contract/configuration.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { locate, type Tree } from '../run-config/tree.ts';
 import { reasonOf, type Trainer } from './counterparts.ts';
-import type { Reader } from './reader.ts';
+import { type Reader, shown } from './reader.ts';
 
 /** A configuration that is built from another trainer's settings, with notes about each of them. */
 export class Draft {
@@ -65,9 +65,4 @@ export class Draft {
   note(kind: ImportNote['kind'], text: string): void {
     this.notes.push({ kind, text });
   }
-}
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

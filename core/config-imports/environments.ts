@@ -40,17 +40,17 @@ export function importEnvironments(draft: Draft): void {
   draft.integer('rollout.groups', 'es_manager.train.env_groups');
   draft.integer('rollout.group_size', 'es_manager.train.group_size');
   const all = sum(train.groups);
-  const environments: EnvironmentConfig[] = train.tags.map((tag, index) => ({
-    ...environmentOf(draft, tag),
-    share: train.groups[index]! / all,
+  const evaluated = val.tags.filter((tag) => {
+    if (train.tags.includes(tag)) return false;
+    if (isKnown(draft, tag)) return true;
+    draft.note('no_counterpart', `The evaluation on ${tag}: StarPO Studio has no ${typeOf(draft, tag)} environment.`);
+    return false;
+  });
+  const environments: EnvironmentConfig[] = [...train.tags, ...evaluated].map((tag, index) => ({
+    ...environmentOf(draft, tag, `environments.${index}`),
+    share: (train.groups[index] ?? 0) / all,
     validate: val.tags.includes(tag),
   }));
-  for (const tag of val.tags) {
-    if (train.tags.includes(tag)) continue;
-    if (isKnown(draft, tag)) environments.push({ ...environmentOf(draft, tag), share: 0, validate: true });
-    else
-      draft.note('no_counterpart', `The evaluation on ${tag}: StarPO Studio has no ${typeOf(draft, tag)} environment.`);
-  }
   for (const environment of environments) environment.label = uniqueLabel(environment.label, environments, environment);
   config.environments = environments;
   draft.note(
@@ -61,7 +61,8 @@ export function importEnvironments(draft: Draft): void {
 }
 
 function importLevels(draft: Draft, val: Tags): void {
-  const source = 'es_manager.val.env_configs.n_groups';
+  const own = 'es_manager.val.env_configs.n_groups';
+  const source = draft.from.has(own) ? own : 'es_manager.val.env_groups';
   const levels = Math.max(...val.groups);
   const equal = val.groups.every((each) => each === levels);
   draft.set(
@@ -72,7 +73,7 @@ function importLevels(draft: Draft, val: Tags): void {
   );
   if (val.tags.length > 1)
     draft.changed('Each evaluated environment starts at seed.val. RAGEN continues the seeds from one tag to the next.');
-  const perLevel = draft.from.integer('es_manager.val.group_size') ?? 1;
+  const perLevel = draft.from.integer('es_manager.val.group_size', 1) ?? 1;
   if (perLevel > 1) draft.missing('es_manager.val.group_size');
   for (const split of ['train', 'val'])
     if (draft.from.value(`seed.${split}`) === undefined)
@@ -90,7 +91,7 @@ function tagsOf({ from }: Draft, split: 'train' | 'val'): Tags {
       `${path}.env_configs.tags is missing.`,
       `Override it, for example ${path}.env_configs.tags=[SimpleSokoban].`,
     );
-  const total = from.integer(`${path}.env_groups`);
+  const total = from.integer(`${path}.env_groups`, 1);
   const given = from.list(`${path}.env_configs.n_groups`)?.map(Number);
   // Without n_groups, RAGEN divides the groups equally.
   const groups = given ?? tags.map(() => (total ?? 0) / tags.length);
@@ -129,7 +130,8 @@ const isKnown = (draft: Draft, tag: string) => {
   return own !== undefined && findEnvironment(own.type) !== undefined;
 };
 
-function environmentOf(draft: Draft, tag: string): EnvironmentConfig {
+/** Returns the environment of a tag, which has the path `at` in the configuration. */
+function environmentOf(draft: Draft, tag: string, at: string): EnvironmentConfig {
   const { from } = draft;
   const path = `custom_envs.${tag}`;
   const ragenType = typeOf(draft, tag);
@@ -142,7 +144,10 @@ function environmentOf(draft: Draft, tag: string): EnvironmentConfig {
   const { type, defaults } = types[ragenType]!;
   const { preset } = findEnvironment(type)!;
   const config: Record<string, unknown> = { ...structuredClone(preset.config), ...defaults };
-  for (const key of from.keys(`${path}.env_config`)) importKey(draft, `${path}.env_config`, key, config);
+  for (const key of from.keys(`${path}.env_config`)) {
+    const source = `${path}.env_config.${key}`;
+    for (const own of importKey(draft, source, key, config)) draft.sources.set(`${at}.config.${own}`, source);
+  }
   if (type === 'frozen-lake' && config.is_slippery === true)
     draft.changed(
       `${tag}: slips are drawn per iteration and group (noise = ${preset.noise}). In RAGEN they are fixed by the level; for that, set noise = reference.`,
@@ -156,21 +161,32 @@ function environmentOf(draft: Draft, tag: string): EnvironmentConfig {
     max_actions_per_turn: from.integer('agent_proxy.max_actions_per_turn') ?? preset.max_actions_per_turn,
     max_actions: from.integer(`${path}.max_actions_per_traj`) ?? preset.max_actions,
   };
+  draft.sources.set(`${at}.max_turns`, 'agent_proxy.max_turn');
+  draft.sources.set(`${at}.max_actions_per_turn`, 'agent_proxy.max_actions_per_turn');
+  draft.sources.set(`${at}.max_actions`, `${path}.max_actions_per_traj`);
+  draft.sources.set(`${at}.prompt.first`, `${path}.env_instruction`);
   const prompt = promptOf(draft, { tag, type, config, maxActions: max_actions });
   return { ...preset, label: labelOf(tag), type, config, ...limits, max_actions, prompt };
 }
 
-function importKey(draft: Draft, path: string, key: string, config: Record<string, unknown>): void {
+/** Imports a setting of an environment, and returns ours. */
+function importKey(draft: Draft, source: string, key: string, config: Record<string, unknown>): string[] {
   const { from } = draft;
-  const source = `${path}.${key}`;
   const value = from.value(source);
-  if (value === undefined) return;
-  if (key === 'dim_room' && Array.isArray(value)) [config.dim_x, config.dim_y] = value;
-  else if (key === 'grid_lookup' && isTree(value)) config.grid_lookup = { ...(config.grid_lookup as object), ...value };
+  if (value === undefined) return [];
+  if (key === 'dim_room') {
+    [config.dim_x, config.dim_y] = from.pair(source)!;
+    return ['dim_x', 'dim_y'];
+  }
   // The legend of the prompt is made from it.
-  else if (key === 'grid_vocab') return;
-  else if (Object.hasOwn(config, key)) config[key] = value;
-  else draft.missing(source, 'the environment has no such setting.');
+  if (key === 'grid_vocab') return [];
+  if (key === 'grid_lookup' && isTree(value)) {
+    config.grid_lookup = { ...(config.grid_lookup as object), ...value };
+    return Object.keys(value).map((symbol) => `grid_lookup.${symbol}`);
+  }
+  if (Object.hasOwn(config, key)) config[key] = value;
+  else draft.missing(source, 'the environment has no such setting');
+  return [key];
 }
 
 /** Returns a valid label: `SimpleSokoban` becomes `simple-sokoban`. */

@@ -132,9 +132,10 @@ function checked(draft: Draft) {
   try {
     return validateConfig(draft.config);
   } catch (error) {
-    const { code, message, hint } = asFailure(error);
+    const { code, message } = asFailure(error);
     const path = /^\S+/.exec(message)?.[0] ?? '';
     const source = draft.sources.get(path);
-    throw new Failure(code, source === undefined ? message : `${source}: ${message}`, hint);
+    if (source === undefined) throw error;
+    throw new Failure(code, `${source}: ${message}`, `Correct the file, or override it with ${source}=VALUE.`);
   }
 }

@@ -20,7 +20,8 @@ export function promptOf(draft: Draft, { tag, type, config, maxActions }: Tag): 
   const path = `custom_envs.${tag}`;
   const instruction = (from.text(`${path}.env_instruction`) ?? '').trim();
   const think = from.flag('agent_proxy.enable_think') ?? true;
-  const words = from.integer(`${path}.max_tokens`) ?? from.integer('actor_rollout_ref.rollout.response_length') ?? 100;
+  const words =
+    from.integer(`${path}.max_tokens`, 1) ?? from.integer('actor_rollout_ref.rollout.response_length', 1) ?? 100;
   if (type === 'bandit') return banditPrompt(draft, tag, instruction, think);
   const legend = type === 'sokoban' ? sokobanLegend(draft, path, config) : lakeLegend;
   const form = `${think ? '<think>your thoughts</think>' : ''}<answer>your actions</answer>`;

@@ -24,7 +24,7 @@ export function importRagen(draft: Draft): void {
   );
   if (from.flag('enable_response_mask') === false) draft.missing('enable_response_mask');
   if (from.flag('grpo_advantage_length_weight')) draft.missing('grpo_advantage_length_weight');
-  if ((from.integer('lora.rank') ?? 0) > 0) draft.missing('lora.rank');
+  if ((from.integer('lora.rank', 0) ?? 0) > 0) draft.missing('lora.rank');
   // Settings of verl without effect in RAGEN.
   for (const path of ['data', 'trainer.total_epochs', `${rollout}.n`, 'algorithm.norm_adv_by_std_in_grpo'])
     from.skip(path);
@@ -59,7 +59,10 @@ function importContext(draft: Draft): void {
   const modes = ['full', 'limited_multi_turn', 'single_turn'];
   if (kind !== undefined && !modes.includes(kind)) throw unsupported(mode, kind, modes);
   const turns = from.integer(window) ?? -1;
-  if (kind === 'full' || turns <= 0) return;
+  if (kind === 'full' || turns <= 0) {
+    draft.set('rollout.context_turns', 0, kind === 'full' ? mode : window);
+    return;
+  }
   draft.set('rollout.context_turns', turns, window);
   if (kind === undefined)
     draft.changed('Turns outside the context are trained and count in the score. RAGEN drops them.');
@@ -78,7 +81,7 @@ function importFilter(draft: Draft): void {
   const second = ['value', 'strategy'].some((key) => from.has(own(key)));
   const strategy = second ? (from.text(own('strategy')) ?? 'top_p') : 'top_k';
   const source = own(second ? 'value' : 'ratio');
-  const keep = from.number(source) ?? 1;
+  const keep = from.number(source, 0) ?? 1;
   if (keep >= 1 && (strategy === 'top_p' || strategy === 'top_k')) {
     draft.set('filter.strategy', 'none', source);
     draft.config.filter.keep = 1;
@@ -86,7 +89,10 @@ function importFilter(draft: Draft): void {
       from.skip(own(key));
     return;
   }
-  const softmax = strategy === 'top_p' && from.text(own('top_p_prob_mode')) === 'softmax';
+  const weights = from.text(own('top_p_prob_mode')) ?? 'linear';
+  if (weights !== 'linear' && weights !== 'softmax')
+    throw unsupported(own('top_p_prob_mode'), weights, ['linear', 'softmax']);
+  const softmax = strategy === 'top_p' && weights === 'softmax';
   const target = softmax ? 'softmax' : strategies[strategy];
   if (target === undefined) throw unsupported(own('strategy'), strategy, Object.keys(strategies));
   draft.set('filter.strategy', target, own(softmax ? 'top_p_prob_mode' : second ? 'strategy' : 'type'));

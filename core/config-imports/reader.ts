@@ -21,18 +21,28 @@ export class Reader {
     return this.raw(path) !== undefined && this.raw(path) !== null;
   }
 
-  number(path: string): number | undefined {
+  number(path: string, least = -Infinity, most = Infinity): number | undefined {
     const value = this.value(path);
     // PyYAML reads 1e-6, without a point, as text.
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-    if (value === undefined || (typeof number === 'number' && Number.isFinite(number))) return number as number;
-    throw mistyped(path, value, 'a number');
+    if (value === undefined) return undefined;
+    if (typeof number !== 'number' || !Number.isFinite(number)) throw mistyped(path, value, 'a number');
+    if (number >= least && number <= most) return number;
+    throw mistyped(path, number, most === Infinity ? `${least} or more` : `between ${least} and ${most}`);
   }
 
-  integer(path: string): number | undefined {
-    const number = this.number(path);
+  integer(path: string, least = -Infinity): number | undefined {
+    const number = this.number(path, least);
     if (number === undefined || Number.isInteger(number)) return number;
     throw mistyped(path, number, 'a whole number');
+  }
+
+  /** Returns a list of two numbers. */
+  pair(path: string): [number, number] | undefined {
+    const value = this.list(path);
+    const isPair = value?.length === 2 && value.every(Number.isFinite);
+    if (value === undefined || isPair) return value as [number, number] | undefined;
+    throw mistyped(path, value, 'a list of two numbers');
   }
 
   flag(path: string): boolean | undefined {
@@ -109,9 +119,15 @@ export class Reader {
   }
 }
 
+/** Returns a value as text of up to 80 characters. */
+export function shown(value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
 const mistyped = (path: string, value: unknown, expected: string) =>
   new Failure(
     'config_invalid',
-    `${path} must be ${expected}, not ${JSON.stringify(value)}.`,
+    `${path} must be ${expected}, not ${shown(value)}.`,
     `Correct the file, or override it with ${path}=VALUE.`,
   );

@@ -8,45 +8,33 @@ export function importTrl(draft: Draft): void {
   draft.changed(
     `TRL's data set and reward functions have no counterpart. The environments are those of the preset ${config.preset}; another is chosen with preset=NAME.`,
   );
-  importBatch(draft);
+  const stepsPerIteration = importBatch(draft);
   importAdvantage(draft);
   importLoss(draft);
   importCorrection(draft);
   importKl(draft);
   importOptimizer(draft);
   for (const key of ['temperature', 'top_p', 'min_p']) draft.number(`rollout.${key}`, key);
-  const topK = from.integer('top_k');
+  const topK = from.integer('top_k', -1);
   if (topK !== undefined) draft.set('rollout.top_k', Math.max(0, topK), 'top_k');
   draft.integer('rollout.max_response_tokens', 'max_completion_length');
   draft.integer('seed', 'seed');
-  draft.integer('iterations', 'max_steps');
-  if (!from.has('max_steps') || from.integer('max_steps') === -1)
-    throw new Failure(
-      'config_invalid',
-      'max_steps is not set.',
-      'Override it, for example max_steps=200. Levels are unlimited, so epochs have no length.',
-    );
-  for (const [target, strategy, steps] of [
-    ['evaluation.every', 'eval_strategy', 'eval_steps'],
-    ['checkpoint.every', 'save_strategy', 'save_steps'],
-  ] as const) {
-    if (from.text(strategy) === 'no') draft.set(target, 0, strategy, 'A run always has one at its start and its end.');
-    else draft.integer(target, steps);
-  }
-  draft.integer('checkpoint.keep', 'save_total_limit');
+  importSchedule(draft, stepsPerIteration);
 }
 
-/** TRL's batch is in completions per device; an iteration generates all that are used until the next generation. */
-function importBatch(draft: Draft): void {
+/**
+ * Sets groups and mini-batch. TRL's batch is in completions per device; an iteration generates all that are used until the next generation. Returns
+ * TRL's optimizer steps per iteration.
+ */
+function importBatch(draft: Draft): number {
   const { from, config } = draft;
-  const size = from.integer('num_generations') ?? 8;
+  const size = from.integer('num_generations', 1) ?? 8;
   draft.set('rollout.group_size', size, 'num_generations');
-  const perDevice = from.integer('per_device_train_batch_size') ?? 8;
-  const accumulated = from.integer('gradient_accumulation_steps') ?? 1;
+  const perDevice = from.integer('per_device_train_batch_size', 1) ?? 8;
+  const accumulated = from.integer('gradient_accumulation_steps', 1) ?? 1;
   const perStep = perDevice * accumulated;
   const generated =
-    from.integer('generation_batch_size') ??
-    (perStep * (from.integer('steps_per_generation') ?? accumulated)) / accumulated;
+    from.integer('generation_batch_size', 1) ?? perDevice * (from.integer('steps_per_generation', 1) ?? accumulated);
   const groups = generated / size;
   if (!Number.isInteger(groups) || groups < 1)
     throw new Failure(
@@ -57,7 +45,7 @@ function importBatch(draft: Draft): void {
   draft.set(
     'rollout.groups',
     groups,
-    'per_device_train_batch_size',
+    ['generation_batch_size', 'steps_per_generation'].find((key) => from.has(key)) ?? 'per_device_train_batch_size',
     `One device generates ${generated} completions in ${groups} groups.`,
   );
   const whole = Math.min(generated, Math.max(1, Math.ceil(perStep / size)) * size);
@@ -69,8 +57,38 @@ function importBatch(draft: Draft): void {
       ? `One optimizer step has ${perStep} completions.`
       : 'It must be a multiple of rollout.group_size.',
   );
-  draft.integer('policy_loss.epochs', 'num_iterations');
+  const epochs = from.integer('num_iterations', 1) ?? 1;
+  draft.set('policy_loss.epochs', epochs, 'num_iterations');
   config.rollout.slots = Math.min(config.rollout.slots, generated);
+  return (generated / perStep) * epochs;
+}
+
+/** Sets the iterations and how often they are evaluated and saved, which TRL counts in optimizer steps. */
+function importSchedule(draft: Draft, stepsPerIteration: number): void {
+  const { from } = draft;
+  const count = (target: string, source: string) => {
+    const steps = from.integer(source, 0);
+    if (steps === undefined) return;
+    const why = `TRL counts optimizer steps; an iteration has ${stepsPerIteration}.`;
+    draft.set(target, Math.ceil(steps / stepsPerIteration), source, stepsPerIteration === 1 ? '' : why);
+  };
+  if (!from.has('max_steps') || from.integer('max_steps') === -1)
+    throw new Failure(
+      'config_invalid',
+      'max_steps is not set.',
+      'Override it, for example max_steps=200. Levels are unlimited, so epochs have no length.',
+    );
+  count('iterations', 'max_steps');
+  for (const [target, strategy, steps] of [
+    ['evaluation.every', 'eval_strategy', 'eval_steps'],
+    ['checkpoint.every', 'save_strategy', 'save_steps'],
+  ] as const) {
+    const own = from.text(strategy) ?? 'steps';
+    if (own !== 'steps' && own !== 'no') throw unsupported(strategy, own, ['steps', 'no']);
+    if (own === 'no') draft.set(target, 0, strategy, 'A run always has one at its start and its end.');
+    else count(target, steps);
+  }
+  draft.integer('checkpoint.keep', 'save_total_limit');
 }
 
 /** Estimators by `scale_rewards`. */
@@ -197,7 +215,7 @@ function importKl(draft: Draft): void {
 }
 
 function importOptimizer(draft: Draft): void {
-  const { from, config } = draft;
+  const { from } = draft;
   draft.set('optimizer.learning_rate', from.number('learning_rate') ?? 1e-6, 'learning_rate');
   const schedule = from.text('lr_scheduler_type') ?? 'linear';
   const own = { constant: 'constant', constant_with_warmup: 'constant', linear: 'linear', cosine: 'cosine' }[schedule];
@@ -211,9 +229,8 @@ function importOptimizer(draft: Draft): void {
   ] as const)
     draft.number(`optimizer.${target}`, source);
   draft.set('optimizer.weight_decay', from.number('weight_decay') ?? 0, 'weight_decay');
-  const warmup = from.integer('warmup_steps') ?? 0;
-  const ratio = from.number('warmup_ratio') ?? 0;
-  const steps = warmup > 0 ? warmup : Math.ceil(ratio * (from.integer('max_steps') ?? 0));
-  config.optimizer.warmup = steps;
-  if (steps > 0) draft.note('mapped', `The warm-up is optimizer.warmup = ${steps} optimizer steps.`);
+  const warmup = from.integer('warmup_steps', 0) ?? 0;
+  const ratio = from.number('warmup_ratio', 0, 1) ?? 0;
+  if (warmup > 0 || ratio === 0) draft.set('optimizer.warmup', warmup, 'warmup_steps');
+  else draft.set('optimizer.warmup', Math.ceil(ratio * (from.integer('max_steps') ?? 0)), 'warmup_ratio');
 }

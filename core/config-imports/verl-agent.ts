@@ -26,8 +26,10 @@ export function importVerlAgent(draft: Draft): void {
 /** Imports the memory of verl-agent, which contains the last turns of an episode without the current one. */
 function importMemory(draft: Draft): void {
   const source = 'env.history_length';
-  const turns = draft.from.integer(source) ?? 2;
-  draft.set('rollout.context_turns', turns + 1, source, 'Includes the current turn.');
+  const turns = draft.from.integer(source, 0) ?? 2;
+  const { max_turns } = draft.config.environments[0]!;
+  if (turns < max_turns) draft.set('rollout.context_turns', turns + 1, source, 'Includes the current turn.');
+  else draft.set('rollout.context_turns', 0, source, 'It holds the whole episode.');
   draft.changed(
     'Earlier turns are messages with whole responses. verl-agent lists their states and actions in a single message.',
   );
@@ -43,7 +45,7 @@ function importDynamicSampling(draft: Draft): void {
     draft.set('rollout.extra_rounds', limit - 1, source);
   } else {
     draft.set('rollout.extra_rounds', 9, 'algorithm.filter_groups.enable');
-    draft.changed('An iteration samples at most 10 rounds. verl-agent has no limit without max_num_gen_batches.');
+    draft.changed(`An iteration samples at most 10 rounds. verl-agent has no limit unless ${source} is above 0.`);
   }
 }
 
@@ -57,15 +59,19 @@ function importEnvironment(draft: Draft): void {
       'Import a configuration of the Sokoban environment, or start from a preset.',
     );
   const own: Record<string, unknown> = { ...structuredClone(sokoban.preset.config), search_depth: 30 };
-  const room = from.list('env.sokoban.dim_room');
+  const at = 'environments.0';
+  const room = from.pair('env.sokoban.dim_room');
   if (room !== undefined) [own.dim_x, own.dim_y] = room;
+  for (const key of ['dim_x', 'dim_y']) draft.sources.set(`${at}.config.${key}`, 'env.sokoban.dim_room');
   for (const key of ['num_boxes', 'search_depth', 'max_steps']) {
     const value = from.integer(`env.sokoban.${key}`);
     if (value !== undefined) own[key] = value;
+    draft.sources.set(`${at}.config.${key}`, `env.sokoban.${key}`);
   }
   const mode = from.text('env.sokoban.mode');
   if (mode !== undefined && /rgb/.test(mode)) draft.missing('env.sokoban.mode');
   const steps = from.integer('env.max_steps') ?? 50;
+  for (const key of ['max_turns', 'max_actions']) draft.sources.set(`${at}.${key}`, 'env.max_steps');
   config.environments = [
     {
       ...structuredClone(sokoban.preset),
@@ -110,7 +116,7 @@ function importEstimator(draft: Draft): void {
 function importPenalty(draft: Draft): void {
   const { from } = draft;
   const actor = 'actor_rollout_ref.actor';
-  const weight = from.number(`${actor}.invalid_action_penalty_coef`) ?? 0.1;
+  const weight = from.number(`${actor}.invalid_action_penalty_coef`, 0) ?? 0.1;
   const source = `${actor}.invalid_action_penalty_coef`;
   if (from.flag(`${actor}.use_invalid_action_penalty`) === false)
     draft.set('reward.format_penalty', 0, `${actor}.use_invalid_action_penalty`);

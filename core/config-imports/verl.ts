@@ -73,7 +73,7 @@ function importLossMode(draft: Draft): void {
 function importMiniBatch(draft: Draft): void {
   const source = `${actor}.ppo_mini_batch_size`;
   const { groups, group_size } = draft.config.rollout;
-  const size = draft.from.integer(source);
+  const size = draft.from.integer(source, 1);
   if (size === undefined) return;
   const most = groups * group_size;
   const whole = Math.min(most, Math.max(1, Math.ceil(size / group_size)) * group_size);
@@ -138,9 +138,9 @@ const klEstimators: Record<string, 'k1' | 'k2' | 'k3'> = {
 function importKl(draft: Draft): void {
   const { from } = draft;
   const inReward = from.flag('algorithm.use_kl_in_reward') ?? false;
-  const rewardWeight = from.number('algorithm.kl_ctrl.kl_coef') ?? 0;
+  const rewardWeight = from.number('algorithm.kl_ctrl.kl_coef', 0) ?? 0;
   const inLoss = from.flag(`${actor}.use_kl_loss`) ?? false;
-  const lossWeight = from.number(`${actor}.kl_loss_coef`) ?? 0;
+  const lossWeight = from.number(`${actor}.kl_loss_coef`, 0) ?? 0;
   for (const key of ['horizon', 'target_kl']) from.skip(`algorithm.kl_ctrl.${key}`);
   if (inReward && inLoss && rewardWeight > 0 && lossWeight > 0)
     throw new Failure(
@@ -159,7 +159,10 @@ function importKl(draft: Draft): void {
   if (inLoss && lossWeight > 0) use(`${actor}.kl_loss_coef`, `${actor}.kl_loss_type`, 'loss', `${actor}.use_kl_loss`);
   else if (inReward && rewardWeight > 0) {
     use('algorithm.kl_ctrl.kl_coef', 'algorithm.kl_penalty', 'reward', 'algorithm.use_kl_in_reward');
-    if (from.text('algorithm.kl_ctrl.type') === 'adaptive')
+    const type = from.text('algorithm.kl_ctrl.type') ?? 'fixed';
+    if (type !== 'fixed' && type !== 'adaptive')
+      throw unsupported('algorithm.kl_ctrl.type', type, ['fixed', 'adaptive']);
+    if (type === 'adaptive')
       for (const key of ['type', 'horizon', 'target_kl']) draft.missing(`algorithm.kl_ctrl.${key}`);
   } else {
     draft.config.kl.coefficient = 0;
@@ -180,9 +183,9 @@ function importOptimizer(draft: Draft): void {
   const { from } = draft;
   const optim = `${actor}.optim`;
   draft.number('optimizer.learning_rate', `${optim}.lr`);
-  const betas = from.list(`${optim}.betas`);
+  const betas = from.pair(`${optim}.betas`);
   if (betas !== undefined) {
-    const [first, second] = betas.map(Number);
+    const [first, second] = betas;
     draft.set('optimizer.beta1', first, `${optim}.betas`);
     draft.set('optimizer.beta2', second, `${optim}.betas`);
   }
@@ -198,7 +201,7 @@ function importOptimizer(draft: Draft): void {
 export function importWarmup(draft: Draft, stepsPerIteration: number): void {
   const optim = `${actor}.optim`;
   const steps = draft.from.integer(`${optim}.lr_warmup_steps`) ?? -1;
-  const ratio = draft.from.number(`${optim}.lr_warmup_steps_ratio`) ?? 0;
+  const ratio = draft.from.number(`${optim}.lr_warmup_steps_ratio`, 0, 1) ?? 0;
   const source = steps >= 0 ? `${optim}.lr_warmup_steps` : `${optim}.lr_warmup_steps_ratio`;
   const iterations = steps >= 0 ? steps : Math.floor(ratio * draft.config.iterations);
   const warmup = iterations * stepsPerIteration;
@@ -241,7 +244,7 @@ function importSampling(draft: Draft): void {
   const { from } = draft;
   draft.number('rollout.temperature', `${rollout}.temperature`);
   draft.number('rollout.top_p', `${rollout}.top_p`);
-  const topK = from.integer(`${rollout}.top_k`);
+  const topK = from.integer(`${rollout}.top_k`, -1);
   if (topK !== undefined) draft.set('rollout.top_k', Math.max(0, topK), `${rollout}.top_k`);
   draft.integer('rollout.max_response_tokens', `${rollout}.response_length`);
   const sampled = from.flag(`${rollout}.val_kwargs.do_sample`) ?? true;

@@ -27,6 +27,13 @@ const reference = (path: string) => `\${${path}}`;
 const failure = (code: string, message: string | RegExp, hint = /./) =>
   expect.objectContaining({ code, message: expect.stringMatching(message), hint: expect.stringMatching(hint) });
 
+/** The filter of RAGEN-2. */
+const secondFilter = [
+  '+actor_rollout_ref.rollout.rollout_filter_strategy=top_p',
+  '+actor_rollout_ref.rollout.rollout_filter_value=0.9',
+  'actor_rollout_ref.rollout.rollout_filter_type=largest',
+];
+
 describe("RAGEN's configuration", () => {
   test('keeps its algorithm, environments and limits', () => {
     const { config, texts } = imported(sokoban);
@@ -175,14 +182,7 @@ describe("RAGEN's configuration", () => {
       { optimizer: { warmup: 20 } },
     ],
     [['actor_rollout_ref.rollout.val_kwargs.do_sample=False'], { evaluation: { temperature: 0.01 } }],
-    [
-      [
-        '+actor_rollout_ref.rollout.rollout_filter_strategy=top_p',
-        '+actor_rollout_ref.rollout.rollout_filter_value=0.9',
-        'actor_rollout_ref.rollout.rollout_filter_type=largest',
-      ],
-      { filter: { strategy: 'top_p', keep: 0.9 } },
-    ],
+    [secondFilter, { filter: { strategy: 'top_p', keep: 0.9 } }],
     [
       ['model_path=Qwen/Qwen2.5-3B-Instruct'],
       {
@@ -258,6 +258,12 @@ describe("RAGEN's configuration", () => {
       'config_invalid',
       /entropy_coeff: policy_loss\.entropy_coefficient must be 1 or less/,
       /./,
+    ],
+    [
+      [...secondFilter, '+actor_rollout_ref.rollout.rollout_filter_top_p_prob_mode=none'],
+      'config_unsupported',
+      /top_p_prob_mode = none/,
+      /linear, softmax/,
     ],
     [['trainer.total_training_steps=null'], 'config_invalid', /total_training_steps is not set/, /=200/],
     [
@@ -371,6 +377,32 @@ describe("verl-agent's overrides", () => {
     expect(texts('no_counterpart')).toContain('trainer.nnodes');
   });
 
+  test.each([
+    [14, { context_turns: 15 }, 'Includes the current turn.'],
+    [15, { context_turns: 0 }, 'It holds the whole episode.'],
+    [1000, { context_turns: 0 }, 'It holds the whole episode.'],
+  ])('a memory of %i turns is the context of an episode of 15 turns', (turns, rollout, why) => {
+    const { config, texts } = imported([], ...overrides, `env.history_length=${turns}`);
+    expect(config.rollout).toMatchObject(rollout);
+    expect(texts('changed')).toContain(
+      `env.history_length = ${turns} is rollout.context_turns = ${rollout.context_turns}. ${why}`,
+    );
+  });
+
+  test.each([
+    ['env.history_length=-1', /^env\.history_length must be 0 or more, not -1\.$/],
+    ['env.max_steps=101', /^env\.max_steps: environments\.0\.max_turns must be 100 or less/],
+    ['env.sokoban.dim_room=[6]', /^env\.sokoban\.dim_room must be a list of two numbers, not \[6\]\.$/],
+    ['actor_rollout_ref.actor.ppo_mini_batch_size=0', /ppo_mini_batch_size must be 1 or more, not 0\.$/],
+    ['actor_rollout_ref.actor.kl_loss_coef=-0.1', /kl_loss_coef must be 0 or more, not -0\.1\.$/],
+    ['actor_rollout_ref.actor.optim.lr_warmup_steps_ratio=2', /must be between 0 and 1, not 2\.$/],
+    ['actor_rollout_ref.actor.optim.lr=.inf', /optim\.lr must be a number, not Infinity\.$/],
+  ])('%s is refused', (override, message) => {
+    const [setting] = override.split('=');
+    const hint = new RegExp(`${setting}=VALUE`);
+    expect(() => imported([], ...overrides, override)).toThrow(failure('config_invalid', message, hint));
+  });
+
   test('with another environment are refused', () => {
     expect(() => importConfig([], ['env.env_name=alfworld/AlfredTWEnv'])).toThrow(
       failure('config_unsupported', /env\.env_name = alfworld/),
@@ -410,7 +442,8 @@ describe("TRL's GRPOConfig", () => {
     const { config, texts } = imported([{ name: 'grpo.yaml', text: yaml }]);
     expect(config).toMatchObject({
       preset: 'qwen2.5-0.5b-frozen-lake-grpo',
-      iterations: 300,
+      // Each iteration has two of TRL's optimizer steps.
+      iterations: 150,
       rollout: { groups: 8, group_size: 8, max_response_tokens: 256, temperature: 0.9 },
       advantage: { estimator: 'dr_grpo' },
       policy_loss: {
@@ -424,10 +457,13 @@ describe("TRL's GRPOConfig", () => {
       },
       optimizer: { learning_rate: 2e-6, schedule: 'cosine', warmup: 10, weight_decay: 0 },
       kl: { coefficient: 0.04, estimator: 'k3', placement: 'loss' },
-      evaluation: { every: 25 },
-      checkpoint: { every: 50 },
+      evaluation: { every: 13 },
+      checkpoint: { every: 25 },
       filter: { strategy: 'none' },
     });
+    expect(texts('changed')).toContain(
+      'max_steps = 300 is iterations = 150. TRL counts optimizer steps; an iteration has 2.',
+    );
     expect(config.environments.map(({ type }) => type)).toEqual(['frozen-lake']);
     expect(texts('changed')).toContain('reward functions have no counterpart');
     expect(texts('no_counterpart')).toMatch(/dataset_name: episodes come from environments/);
@@ -453,6 +489,8 @@ describe("TRL's GRPOConfig", () => {
     ['max_steps=-1', 'config_invalid', /max_steps is not set/],
     ['num_generations=7', 'config_invalid', /64 completions per generation are not a multiple of num_generations = 7/],
     ['loss_type=vespo', 'config_unsupported', /loss_type = vespo/],
+    ['+save_strategy=epoch', 'config_unsupported', /save_strategy = epoch/],
+    ['num_iterations=0', 'config_invalid', /num_iterations must be 1 or more/],
     ['importance_sampling_level=turn', 'config_unsupported', /importance_sampling_level = turn/],
     ['preset=none-such', 'preset_unknown', /none-such/],
   ])('%s is refused', (override, code, message) => {

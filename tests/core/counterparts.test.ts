@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { counterpartOf, counterparts, patterns, type Trainer } from '../../core/config-imports/counterparts.ts';
 import { importConfig } from '../../core/config-imports/import-config.ts';
+import { Failure } from '../../core/contract/failure.ts';
 import { locate, type Tree } from '../../core/run-config/tree.ts';
 
 const fixtures = join(import.meta.dirname, 'fixtures');
@@ -214,6 +215,59 @@ describe('a setting with a counterpart changes it', () => {
     };
     expect(here!.filter((at) => valueAt(before, at) !== valueAt(after, at))).not.toEqual([]);
   });
+});
+
+/** What a note or an error names instead of the setting: the setting that it sets, or one that applies because it is off. */
+const otherwise: Record<string, RegExp> = {
+  model_path: /^actor_rollout_ref\.model\.path = /m,
+  ppo_mini_batch_size: /^actor_rollout_ref\.actor\.ppo_mini_batch_size /m,
+  [`${actor}.optim.lr_warmup_steps`]: /lr_warmup_steps_ratio = 0 is/,
+  warmup_ratio: /^warmup_steps is not set: optimizer\.warmup = 0/m,
+  gradient_accumulation_steps: /^max_steps: iterations must be/,
+};
+
+/** Settings of environments, which are copied without a note. */
+const ofEnvironments = Object.entries({
+  SimpleSokoban: ['env_config.dim_room', 'env_config.num_boxes', 'env_config.search_depth', 'env_config.grid_lookup'],
+  FrozenLake: ['env_config.size', 'env_config.p', 'env_config.success_rate', 'env_config.is_slippery', 'max_tokens'],
+  Bandit: ['env_config.lo_arm_name', 'env_config.hi_arm_hiscore_prob', 'max_actions_per_traj'],
+}).flatMap(([tag, keys]) =>
+  keys.map((key) => ['ragen', `custom_envs.${tag}.${key}`, [`es_manager.train.env_configs.tags=[${tag}]`]] as const),
+);
+
+test('a value that is out of range or of another type is refused or noted, with the name of its setting', () => {
+  const importOf = (trainer: Trainer, setting: string) => {
+    const { path = setting, with: both = [], trainer: importer = trainer } = probes[trainer][setting]!;
+    // verl-agent's import parses no files, which takes a fifth of the time.
+    const isShared = trainer === 'verl' && !/max_model_len|val_kwargs/.test(setting);
+    return [isShared ? 'verl-agent' : importer, path, both] as const;
+  };
+  const imports = rows.flatMap(([trainer, setting, { here }]) => (here ? [importOf(trainer, setting)] : []));
+  const silent: string[] = [];
+  for (const [trainer, path, both] of [...imports, ...ofEnvironments])
+    for (const [value, used] of [
+      ['0', ':0'],
+      ['-1', ':-1'],
+      ['1e12', '1000000000000'],
+      ['other', '"other"'],
+    ] as const) {
+      let text: string;
+      try {
+        const { config, notes } = imported(trainer, [...both, `++${path}=${value}`]);
+        text = notes.map((note) => note.text).join('\n');
+        const isCopied = path.startsWith('custom_envs.') && JSON.stringify(config).includes(used);
+        if (isCopied) continue;
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        expect(error.code).toMatch(/^config_(invalid|unsupported)$/);
+        expect(error.hint).not.toBe('');
+        text = error.message;
+      }
+      if (!text.split(/[\s:]+/).includes(path) && !otherwise[path]?.test(text))
+        silent.push(`${trainer}: ${path}=${value}`);
+    }
+  // A KL weight of 0 is that of no penalty.
+  expect(silent).toEqual(['verl-agent: algorithm.kl_ctrl.kl_coef=0', `verl-agent: ${actor}.kl_loss_coef=0`]);
 });
 
 test.for(rows.filter(([, , { why }]) => why))('%s: %s is noted with the reason', ([trainer, setting, { why }]) => {
