@@ -139,6 +139,7 @@ const probes: Record<Trainer, Record<string, Probe>> = {
     'env.history_length': { value: 5, with: ['algorithm.adv_estimator=hgpo'] },
     [`${actor}.use_invalid_action_penalty`]: { value: false },
     [`${actor}.invalid_action_penalty_coef`]: { value: 0.5 },
+    'algorithm.gamma': { value: 0.9, with: ['algorithm.adv_estimator=gigpo'] },
     'algorithm.gigpo.step_advantage_w': { value: 0.5, with: ['algorithm.adv_estimator=gigpo'] },
     'algorithm.gigpo.mode': { value: 'mean_std_norm', with: ['algorithm.adv_estimator=gigpo'] },
     'algorithm.hgpo.mode': { value: 'mean_std_norm', with: ['algorithm.adv_estimator=hgpo'] },
