@@ -89,6 +89,12 @@ export const starpoVariants: readonly Algorithm[] = [
 /** Algorithms of other papers. Rewards count in their turn where the estimator reads turns. */
 const otherAlgorithms: readonly Algorithm[] = [
   other(
+    'starpo-s-v2',
+    'StarPO-S v2 (PPO)',
+    "RAGEN-2's filter: trains on the groups that have 90 % of the summed reward std. A critic estimates the return.",
+    (config) => ({ ...withCritic(config), filter: { ...config.filter, strategy: 'top_p', keep: 0.9 } }),
+  ),
+  other(
     'gigpo',
     'GiGPO',
     'Compares each episode with its group, and each turn with other turns at the same state.',
