@@ -20,11 +20,14 @@ interface PollerParts {
 /** Delay in ms of a second read after the user has changed a job, because Slurm applies changes with a delay. */
 const settleTime = 3000;
 
-/** Follows the jobs of all runs until they end, and publishes changes in the summaries of the runs. */
+/** Time in ms for which an ended job is followed, because it can be requeued outside the app. Slurm's default MinJobAge. */
+const requeueTime = 5 * 60_000;
+
+/** Follows the jobs of all runs, and publishes changes in the summaries of the runs. */
 export class JobPoller {
   private readonly parts: PollerParts;
-  /** Runs whose job had not ended at the last read. */
-  private readonly active = new Set<string>();
+  /** The followed runs, with the time in ms since the epoch at which their job ended; null if it had not ended at the last read. */
+  private readonly followed = new Map<string, number | null>();
   private readonly reads = new Coalescer(() => this.read());
   private timer: NodeJS.Timeout | null = null;
   private working = false;
@@ -58,17 +61,17 @@ export class JobPoller {
 
   private follow(runIds: readonly string[], next = this.interval): void {
     if (!this.working) return;
-    for (const runId of runIds) this.active.add(runId);
+    for (const runId of runIds) this.followed.set(runId, null);
     this.reads.request().catch(this.report);
     this.wait(next);
   }
 
-  /** Schedules the next read, which is skipped without active jobs. */
+  /** Schedules the next read, which is skipped if no run is followed. */
   private wait(time: number): void {
     if (this.timer) clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = null;
-      if (this.active.size === 0) return;
+      if (this.followed.size === 0) return;
       // The last request is about as old as the interval, so that its answer might be used again.
       this.parts.states.expire();
       this.follow([]);
@@ -77,11 +80,15 @@ export class JobPoller {
 
   private async read(): Promise<void> {
     const { jobs, states, supervisor } = this.parts;
-    for (const runId of [...this.active]) {
+    for (const [runId, ended] of [...this.followed]) {
       const [found] = await states.list([runId]);
       // The request was canceled.
       if (!this.working) return;
-      if (!found || found.phase === 'ended') this.active.delete(runId);
+      const hasEnded = found?.phase === 'ended';
+      // A job that had ended at its first read may have ended long ago.
+      const end = ended ?? (jobs.has(runId) ? Date.now() : 0);
+      if (!found || (hasEnded && Date.now() - end > requeueTime)) this.followed.delete(runId);
+      else this.followed.set(runId, hasEnded ? end : null);
       const { run: _, ...job } = found ?? { run: runId };
       if (JSON.stringify(jobs.get(runId)) === JSON.stringify(found && job)) continue;
       if (found) jobs.set(runId, job as RunJob);

@@ -156,7 +156,7 @@ export class FollowedRun {
     if (!trainer) return;
     const { watchdog } = this.parts;
     if (trainer.watch === null) {
-      await this.checkJob(trainer);
+      await this.checkLock(trainer);
       // With hundreds of jobs, the queries below would take most of the time.
       if (!trainer.stalled && !watchdog.isSilent(this.id)) return;
     } else {
@@ -169,11 +169,12 @@ export class FollowedRun {
     this.checkStall();
   }
 
-  /** Checks the lock of a trainer on another machine if Slurm reports that its job is not running, for example after the failure of a node. */
-  private async checkJob(trainer: FollowedTrainer): Promise<void> {
+  /** Checks the lock of a trainer on another machine if Slurm reports that its job is not running, or if it stalls without a job, because the machine may be down. */
+  private async checkLock(trainer: FollowedTrainer): Promise<void> {
     const phase = this.parts.jobs.get(this.id)?.phase;
+    const mayHaveEnded = phase ? phase === 'pending' || phase === 'ended' : trainer.stalled;
     const now = performance.now();
-    if ((phase !== 'pending' && phase !== 'ended') || now < trainer.checkAfter) return;
+    if (!mayHaveEnded || now < trainer.checkAfter) return;
     trainer.checkAfter = now + checkInterval;
     await this.refresh();
     await this.checkAlive();

@@ -82,7 +82,9 @@ const uncapitalized = (text: string) => `${text.charAt(0).toLowerCase()}${text.s
 /** Chooses the advice from the state of the process. */
 function hintFor({ pid, ...row }: RunRow): string {
   const end = 'You can end the process and resume the run from its last checkpoint.';
-  if (pid === null || !isLocal(row)) return `Check ${row.host ?? 'the machine'} and trainer.log. ${end}`;
+  if (pid === null) return `Check ${row.host ?? 'the machine'} and trainer.log. ${end}`;
+  if (!isLocal(row))
+    return `Check trainer.log and ${row.host}. If ${row.host} is down, the run counts as interrupted as soon as the file system releases its lock. ${end}`;
   switch (processState(pid)) {
     case 'T':
       return `Its process is suspended. Continue it with \`kill -CONT ${pid}\`. ${end}`;

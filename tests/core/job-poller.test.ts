@@ -12,18 +12,25 @@ import { World } from './fixtures/world.ts';
 /** Follows the job of the run `a`, and collects the phases that are published. */
 function followJob(cluster: Cluster, world: World, interval: number) {
   const jobs = new Map<string, RunJob>();
-  const phases: (string | undefined)[] = [];
+  const phases: string[] = [];
   const poller = new JobPoller({
     ...{ home: world.home, states: cluster.jobs, jobs, slurm: { interval } },
-    supervisor: { publishSummaries: () => phases.push(jobs.get('a')?.phase) },
+    supervisor: {
+      publishSummaries: () => {
+        const { phase, held } = jobs.get('a')!;
+        phases.push(held ? `${phase}, held` : phase);
+      },
+    },
     log: (message) => expect.fail(message),
   });
   return { poller, phases };
 }
 
-test('jobs are followed until they end, and changes are published in summaries', async () => {
+test('jobs are followed until they can no longer be requeued, and changes are published in summaries', async () => {
   const world = new World();
   const running = '4|RUNNING|None|2026-11-26T09:06:50|n1|2026-11-26T09:11:50|0\n';
+  const requeued = '4|PENDING|BeginTime|2026-11-26T09:20:00||N/A|0\n';
+  const held = '4|PENDING|JobHeldUser|N/A||N/A|0\n';
   let queued = '4|PENDING|Resources|N/A||N/A|0\n';
   const interval = 15_000;
   const { calls, cluster } = clusterWith(
@@ -48,13 +55,21 @@ test('jobs are followed until they end, and changes are published in summaries',
     poller.changed(['a']);
     await vi.advanceTimersByTimeAsync(3000);
     await published(2);
-    queued = '';
-    await vi.advanceTimersByTimeAsync(interval);
-    await published(3);
-    expect(phases).toEqual(['pending', 'running', 'ended']);
+    // The job ends and is requeued, held and canceled outside the app.
+    for (const [index, state] of ['', requeued, held, ''].entries()) {
+      queued = state;
+      await vi.advanceTimersByTimeAsync(interval);
+      await published(3 + index);
+    }
+    expect(phases).toEqual(['pending', 'running', 'ended', 'pending', 'pending, held', 'ended']);
+    const requests = () => calls.filter(({ program }) => program === 'squeue').length;
+    // One request each: none is answered by an earlier one.
+    expect(requests()).toBe(6);
+    await vi.advanceTimersByTimeAsync(60 * interval);
+    const whileRequeueable = requests();
+    expect(whileRequeueable).toBeGreaterThan(6);
     await vi.advanceTimersByTimeAsync(10 * interval);
-    // One request each: none is answered by an earlier one, and none follows the end.
-    expect(calls.filter(({ program }) => program === 'squeue')).toHaveLength(3);
+    expect(requests()).toBe(whileRequeueable);
   } finally {
     vi.useRealTimers();
   }

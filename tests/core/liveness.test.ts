@@ -34,20 +34,28 @@ test('checking sixty runs of other hosts starts at most two processes at once, a
   expect(requests).toBe(60);
 });
 
-test('a run on another machine is running while its journal grows, until Slurm reports that its job is not', async () => {
+test('a run on another machine is running while its journal grows, until it is silent or Slurm reports that its job is not running', async () => {
   const world = new World();
   const folder = world.run('submitted', [journal.started(0)]);
   writeJobFile(folder, { target: 'slurm', job: '1', submitted: 1 });
   const slurm = new FakeSlurm();
   slurm.jobs.set('1', { state: 'RUNNING', reason: 'None', nice: 0, exitCode: '0:0' });
-  const core = await world.core(undefined, { backgroundWork: true, slurm: { run: slurm.run, interval: 0 } });
-  const untilIs = (expected: string) => untilRun(core, 'submitted', ({ status }) => status === expected);
+  const started = world.run('started', [journal.started(0)]);
+  let silence = 0;
+  const clock = () => performance.now() + silence;
+  const core = await world.core(undefined, { backgroundWork: true, clock, slurm: { run: slurm.run, interval: 0 } });
+  const untilIs = (expected: string, run = 'submitted') => untilRun(core, run, ({ status }) => status === expected);
   // Its lock is not visible on this machine.
   await untilIs('interrupted');
   const append = (line: string) => appendFileSync(join(folder, 'events.jsonl'), `${line}\n`);
   append(journal.iteration(1, 1));
-  await untilIs('running');
+  appendFileSync(join(started, 'events.jsonl'), `${journal.iteration(1, 1)}\n`);
+  await Promise.all([untilIs('running'), untilIs('running', 'started')]);
   await core.supervisor.scanNow();
+  expect(core.runs.get('submitted').status).toBe('running');
+  // Its job runs. The other run has no job, so its machine may be down.
+  silence = 3_600_000;
+  await untilIs('interrupted', 'started');
   expect(core.runs.get('submitted').status).toBe('running');
   slurm.set('1', { state: 'PENDING', reason: 'BeginTime' });
   await untilIs('interrupted');
