@@ -8,8 +8,7 @@ import { asDiskFull, asFailure, Failure } from '../contract/failure.ts';
 import { newToken } from '../data-folder/access.ts';
 import { announceHost, folderToken, forgetHost, type HostRecord, readHost } from '../data-folder/host-file.ts';
 import { type Core, type CoreOptions, createCore } from '../index.ts';
-import { type Endpoint, type EndpointOptions, openEndpoint } from '../server/http.ts';
-import { reachCore } from '../server/reach.ts';
+import type { Endpoint, EndpointOptions } from '../server/http.ts';
 import { type ServedChannel, serveChannel } from '../server/serve-channel.ts';
 import { within } from '../server/within.ts';
 
@@ -96,13 +95,14 @@ export class Studio {
     const { home, endpoint = { port: 0 } } = this.options;
     // Only this process serves a read-only folder, so its token is not shared.
     const token = () => (this.readsOnly ? newToken() : unlessFull(() => folderToken(home), newToken));
-    const opening = () => openEndpoint(endpoint, { home, token: token() }, (channel) => this.serve(channel));
-    this.listening ??= Promise.resolve()
-      .then(opening)
-      .catch((error) => {
-        this.listening = null;
-        throw error;
-      });
+    const opening = async () => {
+      const { openEndpoint } = await loadServer();
+      return openEndpoint(endpoint, { home, token: token() }, (channel) => this.serve(channel));
+    };
+    this.listening ??= opening().catch((error) => {
+      this.listening = null;
+      throw error;
+    });
     return this.listening;
   }
 
@@ -221,6 +221,7 @@ export class Studio {
     if (host !== hostname() || !processExists(pid)) return null;
     // A stale record may name our own address.
     if (address === (await this.listening)?.origin) return null;
+    const { reachCore } = await import('../server/reach.ts');
     return reachCore(address, token);
   }
 
@@ -253,6 +254,9 @@ export class Studio {
     (this.options.log ?? console.error)(`${message} ${hint}`);
   }
 }
+
+/** Loads the libraries for HTTP and WebSockets on demand, because most commands need none of them. */
+const loadServer = () => import('../server/http.ts');
 
 /** Returns the result of `work`, or of `otherwise` if the disk is full: the app must open, because it can delete runs. */
 function unlessFull<T>(work: () => T, otherwise: () => T): T {

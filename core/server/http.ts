@@ -9,13 +9,13 @@ import { Failure } from '../contract/failure.ts';
 import { randomHex, type Welcome } from '../contract/handshake.ts';
 import { subProtocol } from '../contract/web-socket.ts';
 import { authenticate, callerOf, isOwnHost } from '../data-folder/access.ts';
+import { pageOf } from './address.ts';
 import { exportsPath, filesPath, passFile, uploadsPath } from './files.ts';
 import { reachCore } from './reach.ts';
 import { signIn, signInPath } from './sign-in.ts';
 import { createWebApp } from './web-app.ts';
 import { within } from './within.ts';
 
-export const defaultPort = 7717;
 const loopback = '127.0.0.1';
 const filePaths = [filesPath, exportsPath, uploadsPath];
 /** Time in ms for clients to close their connections. */
@@ -150,8 +150,6 @@ function refuse(socket: Duplex, { status, reason }: { status: number; reason: st
 }
 
 const originOf = (port: number) => `http://${loopback}:${port}`;
-/** Returns an address that signs a browser in and shows a page, such as `/run/ID`. */
-export const pageOf = (origin: string, code: string, page = '') => `${origin}/#sign-in=${code}${page}`;
 
 function listen(server: Server, port: number, token: string): Promise<void> {
   return new Promise((listening, failed) => {

@@ -1,13 +1,6 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join, resolve, sep } from 'node:path';
 import { Hono } from 'hono';
-
-/** Folder of the built renderer in a checkout. */
-export const webFolder = join(import.meta.dirname, '../../out/renderer');
-
-/** Returns false in a checkout that was never built. */
-export const hasWebFolder = () => existsSync(join(webFolder, 'index.html'));
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',

@@ -3,9 +3,7 @@ import { dataFolder } from '../../base/home.ts';
 import { Failure } from '../../contract/failure.ts';
 import { oneTimeCode } from '../../contract/handshake.ts';
 import { readHost } from '../../data-folder/host-file.ts';
-import { pageOf } from '../../server/http.ts';
-import { reachCore } from '../../server/reach.ts';
-import { webFolder } from '../../server/web-app.ts';
+import { pageOf, webFolder } from '../../server/address.ts';
 import { hasLinkHandler, openPage } from '../open-page.ts';
 import { print } from '../output.ts';
 import { nextSignal } from '../signals.ts';
@@ -48,6 +46,7 @@ async function show({ origin, code }: WebServer, page: string): Promise<void> {
 async function webServerOf(home: string): Promise<WebServer | null> {
   const record = readHost(home);
   if (!record || record.host !== hostname()) return null;
+  const { reachCore } = await import('../../server/reach.ts');
   const channel = await reachCore(record.address, record.token);
   if (!channel) return null;
   channel.close();

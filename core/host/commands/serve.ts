@@ -3,7 +3,7 @@ import { createClient } from '../../contract/client.ts';
 import { asFailure, Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
 import { tensorBoardFolder } from '../../run-directory/names.ts';
-import { webFolder } from '../../server/web-app.ts';
+import { webFolder } from '../../server/address.ts';
 import { print } from '../output.ts';
 import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';

@@ -3,7 +3,7 @@ import type { FirstStepCheck, JournalEvent, RunSummary } from '../../contract/co
 import { Failure, ignoring } from '../../contract/failure.ts';
 import { checkLine, notOk, verdictSummary } from '../../contract/first-step-words.ts';
 import { type EventType, isKnownType, meaningOf } from '../../run-directory/events.ts';
-import { hasWebFolder, webFolder } from '../../server/web-app.ts';
+import { hasWebFolder, webFolder } from '../../server/address.ts';
 import { advise, durationText, iterationLine, print, stoppedExitCode, successLine, warn } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resolveRun, resolveSource } from '../run-reference.ts';

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import product from '../../../package.json' with { type: 'json' };
-import { defaultPort } from '../../server/http.ts';
+import { defaultPort } from '../../server/address.ts';
 import { calibrate } from '../commands/calibrate.ts';
 import { diagnostics } from '../commands/diagnostics.ts';
 import { doctor } from '../commands/doctor.ts';
