@@ -61,6 +61,8 @@ describe('models', () => {
   const partial = () => join(world.home, 'models/.someone--Tiny-Qwen.partial');
   /** Returns the downloaded bytes of the incomplete weights. */
   const downloaded = () => statSync(join(partial(), `${weights}.incomplete`), { throwIfNoEntry: false })?.size ?? 0;
+  /** `toEqual` would take seconds for the bytes of a model. */
+  const isDownloaded = (name: string) => readFileSync(join(folder(), name)).equals(hub.files[name]!);
   const half = () => hub.files[weights]!.length >> 1;
 
   /** Starts the download and returns the final state of its task. */
@@ -93,7 +95,7 @@ describe('models', () => {
       const task = await download();
       expect(task).toMatchObject({ state: 'done', title: 'Downloading someone/Tiny-Qwen', runId: null });
       await changed;
-      for (const name of names) expect(readFileSync(join(folder(), name))).toEqual(hub.files[name]);
+      expect(names.filter((name) => !isDownloaded(name))).toEqual([]);
       expect(existsSync(join(folder(), 'pytorch_model.bin'))).toBe(false);
       const { models, downloads } = await client.call('models.list', {});
       expect(models.find(({ source }) => source === 'downloaded')).toMatchObject({
@@ -117,7 +119,7 @@ describe('models', () => {
     test('resumes where it stopped after each dropped connection', async () => {
       hub.faults = [1000, half(), half() + 10].map((at) => cutAt(weights, at, downloaded));
       expect(await download()).toMatchObject({ state: 'done' });
-      expect(readFileSync(join(folder(), weights))).toEqual(hub.files[weights]);
+      expect(isDownloaded(weights)).toBe(true);
       const [first, ...rest] = hub.ranges(weights);
       expect(first).toBe(null);
       expect(rest.length).toBeGreaterThanOrEqual(3);
@@ -128,7 +130,7 @@ describe('models', () => {
       hub.faults = [cutAt(weights, half(), downloaded)];
       hub.ignoresRanges = true;
       expect(await download()).toMatchObject({ state: 'done' });
-      expect(readFileSync(join(folder(), weights))).toEqual(hub.files[weights]);
+      expect(isDownloaded(weights)).toBe(true);
       expect(hub.ranges(weights)).toEqual([null, `bytes=${half()}-`, null]);
     });
 
@@ -203,7 +205,7 @@ describe('models', () => {
       expect(downloads[0]!.done).toBeGreaterThanOrEqual(half());
       expect(await download()).toMatchObject({ state: 'done' });
       expect(hub.ranges(weights)).toEqual([null, `bytes=${half()}-`]);
-      expect(readFileSync(join(folder(), weights))).toEqual(hub.files[weights]);
+      expect(isDownloaded(weights)).toBe(true);
 
       rmSync(folder(), { recursive: true });
       hub.faults = [refusal(weights, 403)];
