@@ -10,12 +10,12 @@
 namespace starpo {
 namespace {
 
-using Json = nlohmann::json;
+using json = nlohmann::json;
 
 // Formats whole numbers without a fraction: 4096 instead of 4096.0.
-std::string number_text(double value) {
-  return std::floor(value) == value && std::abs(value) < 1e15 ? Json(static_cast<std::int64_t>(value)).dump()
-                                                              : Json(value).dump();
+std::string limit_text(double value) {
+  return std::floor(value) == value && std::abs(value) < 1e15 ? json(static_cast<std::int64_t>(value)).dump()
+                                                              : json(value).dump();
 }
 
 int code_points(std::string_view text) {
@@ -26,26 +26,26 @@ int code_points(std::string_view text) {
 
 class FieldReader final : public FieldVisitor {
  public:
-  explicit FieldReader(const Json& root) { frames_.push_back({&root, "", {}}); }
+  explicit FieldReader(const json& root) { frames_.push_back({&root, "", {}}); }
 
   void finish() { reject_unknown_keys(); }
 
   void number(std::string_view name, double& value, double minimum, double maximum) override {
-    const Json& found = find(name);
-    const auto allowed = "a number from " + number_text(minimum) + " to " + number_text(maximum);
+    const json& found = find(name);
+    const auto allowed = "a number from " + limit_text(minimum) + " to " + limit_text(maximum);
     if (!found.is_number()) reject_type(name, allowed, found);
     value = found.get<double>();
     if (!(value >= minimum && value <= maximum)) reject_value(name, allowed, found);
   }
 
   void boolean(std::string_view name, bool& value) override {
-    const Json& found = find(name);
+    const json& found = find(name);
     if (!found.is_boolean()) reject_type(name, "true or false", found);
     value = found.get<bool>();
   }
 
   void text(std::string_view name, std::string& value, const TextRule& rule) override {
-    const Json& found = find(name);
+    const json& found = find(name);
     if (!found.is_string()) reject_type(name, "a string", found);
     value = found.get<std::string>();
     const int length = code_points(value);
@@ -76,7 +76,7 @@ class FieldReader final : public FieldVisitor {
 
  protected:
   void visit_integer(std::string_view name, std::int64_t& value, std::int64_t minimum, std::int64_t maximum) override {
-    const Json& found = find(name);
+    const json& found = find(name);
     const auto allowed = "an integer from " + std::to_string(minimum) + " to " + std::to_string(maximum);
     if (!found.is_number()) reject_type(name, allowed, found);
     const double number = found.get<double>();
@@ -87,7 +87,7 @@ class FieldReader final : public FieldVisitor {
   }
 
   void visit_choice(std::string_view name, int& index, std::span<const std::string_view> names) override {
-    const Json& found = find(name);
+    const json& found = find(name);
     std::string allowed;
     for (const auto choice : names)
       allowed += (allowed.empty() ? "" : names.back() == choice ? " or " : ", ") + std::string(choice);
@@ -105,7 +105,7 @@ class FieldReader final : public FieldVisitor {
   }
 
   std::size_t open_list(std::string_view name, int minimum, int maximum) override {
-    const Json& found = find(name);
+    const json& found = find(name);
     const auto allowed = "a list of " + std::to_string(minimum) + " to " + std::to_string(maximum) + " elements";
     if (!found.is_array()) reject_type(name, allowed, found);
     if (static_cast<int>(found.size()) < minimum || found.size() > static_cast<std::size_t>(maximum))
@@ -122,7 +122,7 @@ class FieldReader final : public FieldVisitor {
 
  private:
   struct Frame {
-    const Json* object;
+    const json* object;
     std::string path;
     std::set<std::string, std::less<>> seen_keys;
   };
@@ -132,7 +132,7 @@ class FieldReader final : public FieldVisitor {
     return path.empty() ? std::string(name) : path + "." + std::string(name);
   }
 
-  const Json& find(std::string_view name) {
+  const json& find(std::string_view name) {
     auto& frame = frames_.back();
     frame.seen_keys.emplace(name);
     const auto found = frame.object->find(std::string(name));
@@ -142,7 +142,7 @@ class FieldReader final : public FieldVisitor {
     return *found;
   }
 
-  void open(const Json& value, std::string path) {
+  void open(const json& value, std::string path) {
     if (!value.is_object()) throw Error("config_invalid", path + ": is " + display_text(value), "use an object {...}");
     frames_.push_back({&value, std::move(path), {}});
   }
@@ -155,39 +155,39 @@ class FieldReader final : public FieldVisitor {
   }
 
   // Lists and objects are not printed: dump() recurses, and they may be nested deeply.
-  static std::string display_text(const Json& value) {
+  static std::string display_text(const json& value) {
     if (value.is_structured()) return value.is_object() ? "an object" : "a list";
     auto text = value.dump(-1, ' ', true);
     if (text.size() > 60) text = text.substr(0, 57) + "...";
     return text;
   }
 
-  [[noreturn]] void reject_type(std::string_view name, const std::string& allowed, const Json& found) const {
+  [[noreturn]] void reject_type(std::string_view name, const std::string& allowed, const json& found) const {
     throw Error("config_invalid", path_of(name) + ": " + display_text(found) + " has the wrong type", "use " + allowed);
   }
 
-  [[noreturn]] void reject_value(std::string_view name, const std::string& allowed, const Json& found) const {
+  [[noreturn]] void reject_value(std::string_view name, const std::string& allowed, const json& found) const {
     throw Error("config_invalid", path_of(name) + ": " + display_text(found) + " is not allowed", "use " + allowed);
   }
 
   std::vector<Frame> frames_;
-  const Json* list_ = nullptr;
+  const json* list_ = nullptr;
   std::string list_path_;
 };
 
 }  // namespace
 
-nlohmann::json parse_object(std::string_view json, std::string_view unreadable_code) {
+nlohmann::json parse_object(std::string_view text, std::string_view unreadable_code) {
   const auto unreadable = [&](const std::string& what) {
     return Error(std::string(unreadable_code), "the configuration " + what,
                  "use a JSON object with every key that `starpo-trainer schema` lists");
   };
-  Json root;
+  json root;
   try {
-    root = Json::parse(json);
-  } catch (const Json::parse_error& error) {
+    root = json::parse(text);
+  } catch (const json::parse_error& error) {
     throw unreadable("is not valid JSON (at byte " + std::to_string(error.byte) + ")");
-  } catch (const Json::out_of_range&) {
+  } catch (const json::out_of_range&) {
     throw unreadable("contains a number that is out of range");
   }
   if (!root.is_object()) throw unreadable("is not a JSON object");

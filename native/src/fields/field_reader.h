@@ -16,7 +16,7 @@ void read_fields(std::string_view json, std::string_view unreadable_code,
 void read_fields(const nlohmann::json& object, const std::function<void(FieldVisitor&)>& description);
 
 // Parses the text of a JSON object. Errors: unreadable_code.
-nlohmann::json parse_object(std::string_view json, std::string_view unreadable_code);
+nlohmann::json parse_object(std::string_view text, std::string_view unreadable_code);
 
 // Returns the description as a JSON array of {path, type, minimum, maximum, choices, pattern, min_length, max_length,
 // nullable}, with the properties that apply. Elements of a list have paths such as environments[].label.

@@ -10,7 +10,7 @@
 namespace starpo {
 namespace {
 
-using Json = nlohmann::json;
+using json = nlohmann::json;
 
 constexpr std::int32_t kMaxId = 2'000'000;
 
@@ -19,17 +19,17 @@ constexpr std::int32_t kMaxId = 2'000'000;
 }
 
 // Returns a key's value, or null if it is missing.
-const Json& value_of(const Json& object, const char* key) {
-  static const Json none;
+const json& value_of(const json& object, const char* key) {
+  static const json none;
   const auto found = object.find(key);
   return found == object.end() ? none : *found;
 }
 
-std::string type_of(const Json& part) {
+std::string type_of(const json& part) {
   return part.is_object() && value_of(part, "type").is_string() ? part["type"].get<std::string>() : "";
 }
 
-[[noreturn]] void unsupported(const std::string& field, const Json& value) {
+[[noreturn]] void unsupported(const std::string& field, const json& value) {
   // Prints only the type of a nested object.
   auto shown = value.is_structured() ? (type_of(value).empty() ? "of an unknown type" : "of type " + type_of(value))
                                      : value.dump(-1, ' ', true);
@@ -38,13 +38,13 @@ std::string type_of(const Json& part) {
               "use a byte-level BPE tokenizer such as Qwen2's");
 }
 
-void require_empty(const Json& object, const std::string& path, const char* key) {
-  const Json& value = value_of(object, key);
+void require_empty(const json& object, const std::string& path, const char* key) {
+  const json& value = value_of(object, key);
   if (!value.is_null() && value != false && value != "" && value != 0) unsupported(path + key, value);
 }
 
-void require_unset(const Json& root, const char* key) {
-  const Json& value = value_of(root, key);
+void require_unset(const json& root, const char* key) {
+  const json& value = value_of(root, key);
   if (value.is_null() || value == false) return;
   throw Error("tokenizer_unsupported",
               "tokenizer.json: " + std::string(key) + " is set, which changes the tokens of a single text",
@@ -52,22 +52,22 @@ void require_unset(const Json& root, const char* key) {
 }
 
 // ByteLevel that neither splits nor adds a leading space.
-bool is_plain_byte_level(const Json& part) {
+bool is_plain_byte_level(const json& part) {
   return type_of(part) == "ByteLevel" && value_of(part, "add_prefix_space") == false &&
          value_of(part, "use_regex") == false;
 }
 
-Normalizer parse_normalizer(const Json& part) {
+Normalizer parse_normalizer(const json& part) {
   if (part.is_null()) return Normalizer::none;
   if (type_of(part) == "NFC") return Normalizer::nfc;
-  if (const Json& steps = value_of(part, "normalizers"); type_of(part) == "Sequence" && steps.is_array()) {
+  if (const json& steps = value_of(part, "normalizers"); type_of(part) == "Sequence" && steps.is_array()) {
     if (steps.empty()) return Normalizer::none;
     if (steps.size() == 1) return parse_normalizer(steps.front());
   }
   unsupported("normalizer", part);
 }
 
-SplitPattern parse_pre_tokenizer(const Json& part) {
+SplitPattern parse_pre_tokenizer(const json& part) {
   if (type_of(part) == "ByteLevel") {
     if (value_of(part, "add_prefix_space") != false)
       unsupported("pre_tokenizer.add_prefix_space", value_of(part, "add_prefix_space"));
@@ -75,14 +75,14 @@ SplitPattern parse_pre_tokenizer(const Json& part) {
     return SplitPattern(kGpt2Regex);
   }
   if (type_of(part) != "Sequence") unsupported("pre_tokenizer", part);
-  const Json& steps = value_of(part, "pretokenizers");
+  const json& steps = value_of(part, "pretokenizers");
   if (!steps.is_array() || steps.size() != 2 || type_of(steps[0]) != "Split" || !is_plain_byte_level(steps[1]))
     unsupported("pre_tokenizer.pretokenizers", steps);
-  const Json& split = steps[0];
-  for (const auto& [key, required] : {std::pair{"behavior", Json("Isolated")}, std::pair{"invert", Json(false)}})
+  const json& split = steps[0];
+  for (const auto& [key, required] : {std::pair{"behavior", json("Isolated")}, std::pair{"invert", json(false)}})
     if (value_of(split, key) != required)
       unsupported("pre_tokenizer.pretokenizers[0]." + std::string(key), value_of(split, key));
-  const Json& pattern = value_of(split, "pattern");
+  const json& pattern = value_of(split, "pattern");
   if (!pattern.is_object() || !value_of(pattern, "Regex").is_string())
     unsupported("pre_tokenizer.pretokenizers[0].pattern", pattern);
   return SplitPattern(pattern["Regex"].get<std::string>());
@@ -90,18 +90,18 @@ SplitPattern parse_pre_tokenizer(const Json& part) {
 
 // transformers writes these sections after a batched call and resets them before the next one. Padding to the longest
 // text of a batch doesn't change the ids of a single text; other settings may.
-void check_batch_settings(const Json& root) {
-  const Json& padding = value_of(root, "padding");
+void check_batch_settings(const json& root) {
+  const json& padding = value_of(root, "padding");
   if (value_of(padding, "strategy") != "BatchLongest" || !value_of(padding, "pad_to_multiple_of").is_null())
     require_unset(root, "padding");
   require_unset(root, "truncation");
 }
 
-void check_supported(const Json& root) {
+void check_supported(const json& root) {
   check_batch_settings(root);
   for (const char* key : {"post_processor", "decoder"})
-    if (const Json& part = value_of(root, key); !part.is_null() && type_of(part) != "ByteLevel") unsupported(key, part);
-  const Json& model = value_of(root, "model");
+    if (const json& part = value_of(root, key); !part.is_null() && type_of(part) != "ByteLevel") unsupported(key, part);
+  const json& model = value_of(root, "model");
   if (!model.is_object()) invalid("model is missing");
   if (type_of(model) != "BPE") unsupported("model.type", value_of(model, "type"));
   for (const char* key :
@@ -144,11 +144,11 @@ std::optional<std::string> spelled_bytes(std::string_view entry) {
 
 class Parser {
  public:
-  Tokenizer::Data parse(const Json& root) {
+  Tokenizer::Data parse(const json& root) {
     check_supported(root);
     data_.normalizer = parse_normalizer(value_of(root, "normalizer"));
     data_.pattern = parse_pre_tokenizer(value_of(root, "pre_tokenizer"));
-    const Json& model = root["model"];
+    const json& model = root["model"];
     add_vocabulary(value_of(model, "vocab"));
     add_merges(value_of(model, "merges"));
     add_added_tokens(value_of(root, "added_tokens"));
@@ -156,7 +156,7 @@ class Parser {
   }
 
  private:
-  static std::int32_t id_of(const std::string& spelling, const Json& id) {
+  static std::int32_t id_of(const std::string& spelling, const json& id) {
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() > kMaxId)
       invalid("the id of " + spelling + " is not an integer from 0 to " + std::to_string(kMaxId));
     return id.get<std::int32_t>();
@@ -170,7 +170,7 @@ class Parser {
     data_.ids[spelling] = id;
   }
 
-  void add_vocabulary(const Json& vocabulary) {
+  void add_vocabulary(const json& vocabulary) {
     if (!vocabulary.is_object()) invalid("model.vocab is not an object");
     for (const auto& [spelling, value] : vocabulary.items()) {
       const std::int32_t id = id_of(spelling, value);
@@ -185,9 +185,9 @@ class Parser {
     if (seen_bytes_ != 256) invalid("model.vocab does not contain all 256 bytes");
   }
 
-  void add_merges(const Json& merges) {
+  void add_merges(const json& merges) {
     if (!merges.is_array()) invalid("model.merges is not a list");
-    for (const Json& merge : merges) {
+    for (const json& merge : merges) {
       std::string left, right;
       if (merge.is_string()) {
         const auto text = merge.get<std::string>();
@@ -211,10 +211,10 @@ class Parser {
     return found->second;
   }
 
-  void add_added_tokens(const Json& tokens) {
+  void add_added_tokens(const json& tokens) {
     if (tokens.is_null()) return;
     if (!tokens.is_array()) invalid("added_tokens is not a list");
-    for (const Json& token : tokens) {
+    for (const json& token : tokens) {
       if (!token.is_object() || !value_of(token, "content").is_string()) invalid("added_tokens has an invalid entry");
       const auto content = token["content"].get<std::string>();
       if (content.empty()) invalid("added_tokens has an empty token");
@@ -243,8 +243,8 @@ class Parser {
     if (!special) add(data_.text_tokens);
   }
 
-  static bool is_set(const Json& token, const char* key, bool fallback) {
-    const Json& value = value_of(token, key);
+  static bool is_set(const json& token, const char* key, bool fallback) {
+    const json& value = value_of(token, key);
     if (value.is_null()) return fallback;
     if (!value.is_boolean()) invalid(std::string("added_tokens has a token whose ") + key + " is not true or false");
     return value.get<bool>();
@@ -257,7 +257,7 @@ class Parser {
 }  // namespace
 
 Tokenizer::Data parse_tokenizer(const std::string& json) {
-  const auto root = Json::parse(json, nullptr, false);
+  const auto root = json::parse(json, nullptr, false);
   if (!root.is_object()) invalid("not a JSON object");
   return Parser().parse(root);
 }

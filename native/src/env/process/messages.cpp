@@ -8,61 +8,61 @@
 namespace starpo {
 namespace {
 
-using Json = nlohmann::json;
+using json = nlohmann::json;
 
-[[noreturn]] void fail(const std::string& problem, const Json& message) {
+[[noreturn]] void fail(const std::string& problem, const json& message) {
   throw EnvironmentFailure("it wrote a message in which " + problem + ": " +
-                           excerpt(message.dump(-1, ' ', false, Json::error_handler_t::replace)));
+                           excerpt(message.dump(-1, ' ', false, json::error_handler_t::replace)));
 }
 
-void check_keys(const Json& message, std::initializer_list<std::string_view> known) {
+void check_keys(const json& message, std::initializer_list<std::string_view> known) {
   for (const auto& [key, value] : message.items())
     if (std::ranges::find(known, key) == known.end()) fail("the key " + excerpt(key) + " is unknown", message);
 }
 
-std::string read_text(const Json& message, const char* key) {
+std::string read_text(const json& message, const char* key) {
   const auto found = message.find(key);
   if (found == message.end() || !found->is_string()) fail(std::string(key) + " is not a string", message);
   return found->get<std::string>();
 }
 
-std::optional<std::string> read_optional_text(const Json& message, const char* key) {
+std::optional<std::string> read_optional_text(const json& message, const char* key) {
   const auto found = message.find(key);
   if (found == message.end() || found->is_null()) return std::nullopt;
   return read_text(message, key);
 }
 
-std::optional<bool> read_flag(const Json& message, const char* key) {
+std::optional<bool> read_flag(const json& message, const char* key) {
   const auto found = message.find(key);
   if (found == message.end()) return std::nullopt;
   if (!found->is_boolean()) fail(std::string(key) + " is not true or false", message);
   return found->get<bool>();
 }
 
-double read_finite(const Json& message, const Json& value, const std::string& name) {
+double read_finite(const json& message, const json& value, const std::string& name) {
   if (!value.is_number() || !std::isfinite(value.get<double>())) fail(name + " is not a finite number", message);
   return value.get<double>();
 }
 
 // Null and an absent key mean free text.
-std::optional<std::vector<std::string>> read_actions(const Json& message, const Json& parent) {
+std::optional<std::vector<std::string>> read_actions(const json& message, const json& parent) {
   const auto found = parent.find("actions");
   if (found == parent.end() || found->is_null()) return std::nullopt;
-  const bool valid = found->is_array() && !found->empty() && std::ranges::all_of(*found, [](const Json& name) {
+  const bool valid = found->is_array() && !found->empty() && std::ranges::all_of(*found, [](const json& name) {
                        return name.is_string() && !name.get<std::string>().empty();
                      });
   if (!valid) fail("actions is neither a list of names nor null", message);
   return found->get<std::vector<std::string>>();
 }
 
-ProgramState read_state(const Json& message) {
+ProgramState read_state(const json& message) {
   return {read_text(message, "observation"), read_optional_text(message, "board"),
           read_optional_text(message, "anchor"), read_actions(message, message)};
 }
 
 }  // namespace
 
-ProgramHello parse_hello(const Json& message) {
+ProgramHello parse_hello(const json& message) {
   const auto found = message.find("hello");
   if (found == message.end() || !found->is_object()) fail("hello is missing", message);
   check_keys(message, {"hello"});
@@ -81,18 +81,18 @@ ProgramHello parse_hello(const Json& message) {
   return hello;
 }
 
-ProgramState parse_reset_answer(const Json& message) {
+ProgramState parse_reset_answer(const json& message) {
   check_keys(message, {"id", "observation", "board", "anchor", "actions"});
   return read_state(message);
 }
 
-ProgramStep parse_step_answer(const Json& message) {
+ProgramStep parse_step_answer(const json& message) {
   check_keys(message, {"id", "observation", "board", "anchor", "actions", "reward", "terms", "done", "success", "valid",
                        "effective"});
   ProgramStep step{read_state(message), {}, read_flag(message, "effective")};
   StepResult& result = step.result;
   const auto reward = message.find("reward");
-  result.reward = read_finite(message, reward == message.end() ? Json() : *reward, "reward");
+  result.reward = read_finite(message, reward == message.end() ? json() : *reward, "reward");
   result.reward_is_integer = reward->is_number_integer();
   const auto done = read_flag(message, "done");
   if (!done) fail("done is missing", message);
@@ -114,7 +114,7 @@ ProgramStep parse_step_answer(const Json& message) {
   return step;
 }
 
-std::vector<ProgramTerm> parse_score_answer(const Json& message, std::size_t turns) {
+std::vector<ProgramTerm> parse_score_answer(const json& message, std::size_t turns) {
   constexpr std::size_t limit = 32;
   check_keys(message, {"id", "terms"});
   const auto found = message.find("terms");
@@ -141,13 +141,13 @@ std::vector<ProgramTerm> parse_score_answer(const Json& message, std::size_t tur
 
 std::string printable(std::string_view text, std::size_t limit) {
   const std::string start(text.substr(0, limit));
-  return Json::parse(Json(start).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+  return json::parse(json(start).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
 std::string excerpt(std::string_view text) {
   constexpr std::size_t limit = 200;
   const std::string start(text.substr(0, limit));
-  return Json(start).dump(-1, ' ', true, Json::error_handler_t::replace) + (text.size() > limit ? " ..." : "");
+  return json(start).dump(-1, ' ', true, json::error_handler_t::replace) + (text.size() > limit ? " ..." : "");
 }
 
 }  // namespace starpo

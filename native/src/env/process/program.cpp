@@ -9,7 +9,7 @@ namespace starpo {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::json;
+using json = nlohmann::json;
 
 Clock::duration seconds(double value) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
@@ -23,7 +23,7 @@ std::string duration_text(double value) {
 }
 
 // Invalid UTF-8 in an action is replaced, since a response may end within a sequence.
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump(const json& message) { return message.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void Program::add(ProgramEpisode& episode) {
   send(episode, episode.request);
 }
 
-void Program::send(ProgramEpisode& episode, Json request) {
+void Program::send(ProgramEpisode& episode, json request) {
   request["id"] = episode.id;
   episode.state = ProgramEpisode::State::waiting;
   episode.sent = Clock::now();
@@ -79,7 +79,7 @@ void Program::update() {
 }
 
 void Program::read_line(const std::string& line) {
-  Json message = Json::parse(line, nullptr, false);
+  json message = json::parse(line, nullptr, false);
   if (!message.is_object()) {
     process_.end("it wrote a line that is not a JSON object: " + excerpt(line) +
                  (line.find("NaN") != std::string::npos || line.find("Infinity") != std::string::npos
@@ -92,7 +92,7 @@ void Program::read_line(const std::string& line) {
   }
 }
 
-void Program::read_hello(const Json& message) {
+void Program::read_hello(const json& message) {
   try {
     hello_ = parse_hello(message);
     greeted_ = true;
@@ -102,7 +102,7 @@ void Program::read_hello(const Json& message) {
   }
 }
 
-void Program::read_answer(Json message) {
+void Program::read_answer(json message) {
   const auto id = message.find("id");
   const bool valid = id != message.end() && id->is_number_integer() && *id > 0 && *id < next_id_;
   if (!valid) return process_.end("it answered with an unknown id: " + excerpt(dump(message)));

@@ -48,7 +48,7 @@ std::vector<Value> values_of(const json& binary) {
   return values;
 }
 
-json turn_json(const Turn& turn) {
+json buffered_turn(const Turn& turn) {
   json terms = json::array();
   for (const RewardTerm& term : turn.terms) terms.push_back({term.name, term.value});
   return {{"state", bytes_of(std::vector<char>(turn.state.begin(), turn.state.end()))},  // may not be UTF-8
@@ -121,7 +121,7 @@ std::string ReplayBuffer::serialize() const {
     json episodes = json::array();
     for (const Episode& episode : group.episodes) {
       json turns = json::array();
-      for (const Turn& turn : episode.turns) turns.push_back(turn_json(turn));
+      for (const Turn& turn : episode.turns) turns.push_back(buffered_turn(turn));
       episodes.push_back({{"score", episode.score}, {"turns", std::move(turns)}});
     }
     groups.push_back({{"iteration", group.iteration},

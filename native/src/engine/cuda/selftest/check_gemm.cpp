@@ -17,7 +17,7 @@ struct Case {
   int ld_c = 3;
 };
 
-const char* layout_name(GemmLayout layout) {
+const char* kernel_name(GemmLayout layout) {
   return layout == GemmLayout::nt ? "gemm_nt" : layout == GemmLayout::nn ? "gemm_nn" : "gemm_tn";
 }
 
@@ -146,7 +146,7 @@ double split_repeats(Stream& stream) {
 template <typename T, typename Out>
 void add(std::vector<Check>& checks, const Case& c) {
   const bool rounded = std::is_same_v<Out, Bf16>;
-  std::string name = std::string(layout_name(c.layout)) +
+  std::string name = std::string(kernel_name(c.layout)) +
                      (std::is_same_v<T, float> ? " fp32"
                       : rounded                ? " bf16"
                                                : " bf16 to fp32") +
@@ -196,7 +196,7 @@ std::vector<Check> gemm_checks() {
     add<float, float>(checks, {layout, 67, 33, 39, {}, layout == nt, layout == tn});
     add<float, float>(checks, {layout, 1, 3, 5, {}, false, true, 0});
     checks.push_back(
-        {std::string(layout_name(layout)) + " bf16, bit-identical for all tiles", kExact, tiles_agree, layout});
+        {std::string(kernel_name(layout)) + " bf16, bit-identical for all tiles", kExact, tiles_agree, layout});
   }
   checks.push_back({"gemm_swiglu fp32 5x37x24", kFp32Tolerance, swiglu_error<float>, 5, 37, 24, std::nullopt, 3});
   checks.push_back({"gemm_nt bf16 exact, a part is bit-identical to the whole", kExact, parts_agree<Bf16>});
