@@ -24,9 +24,9 @@ try {
   bench(folder, '--write', '80000');
   const result = {
     products_1000: measure('synthetic:1000:1', 2000, 1000),
-    folder_80000_first_use: { ...measure(folder, 200, 0), catalogue: 'folder' },
-    folder_80000_later: { ...measure(folder, 200, 500), catalogue: 'folder' },
-    products_1000000: measure('synthetic:1000000:1', 100, 0),
+    folder_80000_first_use: { ...measure(folder, 2000, 0), catalogue: 'folder' },
+    folder_80000_later: { ...measure(folder, 2000, 500), catalogue: 'folder' },
+    products_1000000: measure('synthetic:1000000:1', 2000, 1000),
   };
   const load = Math.round(loadavg()[0]! * 10) / 10;
   writeResult({ command: `npm run benchmark:webshop${commandArguments()}`, ...machine(), load, ...result }, values.out);

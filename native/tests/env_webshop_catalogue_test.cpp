@@ -226,6 +226,16 @@ TEST_CASE("a large catalogue gets mapped index files, which are built once per v
   const auto open = [&] { return std::make_unique<const Catalogue>(folder.path(), false, 1); };
   const Catalogue in_memory(folder.path(), false, 1 << 30);
   CHECK(index_files().empty());
+
+  // An index in the format of version 1 is replaced.
+  std::string version_1 = "1";
+  for (const char* name : {"items_shuffle.json", "items_ins_v2.json"}) {
+    const auto path = folder.path() / name;
+    version_1 += "\n" + std::string(name) + " " + std::to_string(std::filesystem::file_size(path)) + " " +
+                 std::to_string(std::filesystem::last_write_time(path).time_since_epoch().count());
+  }
+  for (const char* extension : {".products", ".search"})
+    write_text(folder.path() / ("starpo-" + sha256(version_1).substr(0, 16) + extension), "SSPIDX01");
   const auto built = open();
   const auto names = index_files();
   REQUIRE(names.size() == 3);

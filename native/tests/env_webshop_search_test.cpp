@@ -1,6 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <map>
+#include <random>
+
+#include "env/webshop/analyzer.h"
 #include "env/webshop/search_index.h"
+#include "env/webshop/search_index_builder.h"
 #include "error_code.h"
 #include "vectors.h"
 
@@ -8,9 +13,10 @@ using namespace starpo;
 
 namespace {
 
-std::string index_of(const std::vector<std::string>& texts) {
+// groups: the group of text i is i % groups.
+std::string index_of(const std::vector<std::string>& texts, std::size_t groups = 1) {
   SearchIndexBuilder builder;
-  for (const auto& text : texts) builder.add(text);
+  for (std::size_t i = 0; i < texts.size(); ++i) builder.add(texts[i], std::to_string(i % groups));
   std::string bytes;
   std::move(builder).finish([&](std::string_view piece) { bytes += piece; });
   return bytes;
@@ -23,6 +29,82 @@ std::vector<std::uint32_t> documents_of(const std::vector<SearchHit>& hits) {
 }
 
 using Documents = std::vector<std::uint32_t>;
+
+// Scores every document and sorts all of them.
+class ExhaustiveSearch {
+ public:
+  explicit ExhaustiveSearch(const std::vector<std::string>& texts) {
+    double tokens = 0, documents_with_terms = 0;
+    for (const auto& text : texts) {
+      auto& document = documents_.emplace_back();
+      for (const auto& term : analyze_english(text)) {
+        if (++document.frequencies[term] == 1) ++documents_with_[term];
+        ++document.length;
+      }
+      tokens += document.length;
+      documents_with_terms += document.length > 0;
+    }
+    average_ = static_cast<float>(tokens / documents_with_terms);
+    documents_with_terms_ = documents_with_terms;
+  }
+
+  std::vector<SearchHit> search(const std::string& query, std::size_t limit) const {
+    std::map<std::string, int> counts;
+    for (const auto& term : analyze_english(query)) ++counts[term];
+    std::vector<SearchHit> hits;
+    for (std::size_t i = 0; i < documents_.size(); ++i) {
+      double score = 0;
+      for (const auto& [term, count] : counts) {
+        const auto found = documents_[i].frequencies.find(term);
+        if (found == documents_[i].frequencies.end()) continue;
+        const double with = documents_with_.at(term);
+        const float weight = static_cast<float>(count) *
+                             static_cast<float>(std::log(1 + (documents_with_terms_ - with + 0.5) / (with + 0.5)));
+        const auto length = static_cast<float>(decode_document_length(encode_document_length(documents_[i].length)));
+        const float inverse = 1 / (0.9f * ((1 - 0.4f) + 0.4f * length / average_));
+        score += weight - weight / (1 + static_cast<float>(found->second) * inverse);
+      }
+      if (score > 0) hits.push_back({static_cast<std::uint32_t>(i), static_cast<float>(score)});
+    }
+    std::ranges::stable_sort(hits, std::ranges::greater(), &SearchHit::score);
+    hits.resize(std::min(limit, hits.size()));
+    return hits;
+  }
+
+ private:
+  struct Document {
+    std::map<std::string, std::uint32_t> frequencies;
+    std::uint32_t length = 0;
+  };
+
+  std::vector<Document> documents_;
+  std::map<std::string, std::uint32_t> documents_with_;
+  float average_ = 1;
+  double documents_with_terms_ = 0;
+};
+
+// Returns texts or queries of up to `longest` words. Low words are frequent, and words from `words` do not exist.
+std::vector<std::string> random_texts(std::mt19937& random, std::size_t count, std::uint32_t longest,
+                                      std::uint32_t words) {
+  std::vector<std::string> texts(count);
+  for (auto& text : texts)
+    for (std::uint32_t length = random() % (longest + 1); length > 0; --length)
+      text += " w" + std::to_string(random() % (random() % words + 1));
+  return texts;
+}
+
+void check_searches(const std::vector<std::string>& texts, std::size_t groups, const std::vector<std::string>& queries,
+                    std::size_t limit) {
+  const std::string bytes = index_of(texts, groups);
+  const SearchIndex index(bytes);
+  const ExhaustiveSearch exhaustive(texts);
+  for (const auto& query : queries) {
+    CAPTURE(query);
+    const auto hits = index.search(query, limit), expected = exhaustive.search(query, limit);
+    REQUIRE(documents_of(hits) == documents_of(expected));
+    for (std::size_t i = 0; i < hits.size(); ++i) REQUIRE(hits[i].score == expected[i].score);
+  }
+}
 
 }  // namespace
 
@@ -62,6 +144,28 @@ TEST_CASE("equal scores are ordered by document number, and the limit applies af
   const SearchIndex index(bytes);
   CHECK(documents_of(index.search("mug", 50)) == Documents{0, 2, 3});
   CHECK(documents_of(index.search("mug", 2)) == Documents{0, 2});
+}
+
+TEST_CASE("searches of random catalogues equal exhaustive ones bit for bit") {
+  std::mt19937 random(7);
+  for (std::size_t documents = 1; documents < 400; documents += 1 + documents / 4) {
+    const auto texts = random_texts(random, documents, 1 + random() % 12, 2 + random() % 20);
+    for (const std::size_t limit : {1, 10, 50})
+      check_searches(texts, 1 + random() % 5, random_texts(random, 6, 8, 25), limit);
+  }
+}
+
+TEST_CASE("searches of several blocks equal exhaustive ones bit for bit") {
+  std::mt19937 random(8);
+  auto texts = random_texts(random, 4096 + 70, 12, 60);
+  // Rare words at the borders of blocks, frequencies above 255, and more equal scores than hits.
+  for (const std::size_t at : {0, 63, 64, 4095, 4096, 4165}) texts[at] = "rare w1 w1 w2";
+  for (int i = 0; i < 300; ++i) texts[2000] += " often";
+  for (std::size_t at = 1000; at < 4100; at += 20) texts[at] = "equal mug";
+  auto queries = random_texts(random, 25, 10, 70);
+  for (const char* query : {"rare", "rare w1 w2 w2", "often w3", "equal mug", "mug rare often w0 w1", "equal equal w5"})
+    queries.emplace_back(query);
+  check_searches(texts, 7, queries, 50);
 }
 
 TEST_CASE("a query without known terms finds nothing") {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "env/webshop/catalogue_reader.h"
+#include "env/webshop/search_index_builder.h"
 #include "env/webshop/synthetic_catalogue.h"
 #include "env/webshop/unicode_text.h"
 #include "files/mapped_file.h"
@@ -20,7 +21,7 @@ namespace {
 constexpr std::size_t kMaxHits = 50;
 constexpr std::size_t kProgressStep = 10'000;  // products
 constexpr std::size_t kDigestLength = 64;
-constexpr std::string_view kIndexVersion = "1";
+constexpr std::string_view kIndexVersion = "2";
 constexpr std::uint32_t kMaxSyntheticProducts = 2'000'000;
 constexpr std::string_view kSyntheticPrefix = "synthetic:";
 
@@ -50,8 +51,9 @@ void write_search_index(const ProductStore& store, const WriteBytes& write, cons
                 "use a catalogue with products, or synthetic:1000:1");
   SearchIndexBuilder builder;
   std::size_t done = 0;
-  for (const std::uint32_t product : store.by_asin()) {
-    builder.add(store.product(product).search_text());
+  for (const std::uint32_t number : store.by_asin()) {
+    const Product product = store.product(number);
+    builder.add(product.search_text(), product.product_category);
     report_progress(progress, "search", ++done);
   }
   std::move(builder).finish(write);

@@ -1,58 +1,21 @@
 #include "env/webshop/search_index.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <stdexcept>
+#include <string>
 
 #include "base/error.h"
 #include "env/webshop/analyzer.h"
+#include "env/webshop/search_index_file.h"
 
 namespace starpo {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "index files are little-endian");
-
-constexpr float kTermSaturation = 0.9f;          // k1
-constexpr float kLengthNormalization = 0.4f;     // b
-constexpr std::uint32_t kExactLengthCount = 24;  // lengths below are stored as they are, others relative to it
-constexpr std::size_t kWriteBytes = 1 << 20;
-constexpr std::uint64_t kIndexMagic = 0x3130584449505353;  // "SSPIDX01"
-
-// Sections follow in this order: postings ends, term ends, documents per term, lengths, terms, postings.
-struct IndexHeader {
-  std::uint64_t magic = kIndexMagic;
-  std::uint64_t tokens = 0;
-  std::uint64_t terms = 0;
-  std::uint64_t term_bytes = 0;
-  std::uint64_t postings_bytes = 0;
-  std::uint32_t documents = 0;
-  std::uint32_t documents_with_terms = 0;
-};
-
-void append_varint(std::string& bytes, std::uint32_t value) {
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
-  bytes.push_back(static_cast<char>(value));
-}
-
-// Returns false at the end of the bytes and for a number that is too long.
-bool read_varint(std::string_view& bytes, std::uint32_t& value) {
-  value = 0;
-  for (int shift = 0; shift < 35 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes.front());
-    bytes.remove_prefix(1);
-    value |= static_cast<std::uint32_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) return true;
-  }
-  return false;
-}
-
-template <class T>
-std::string_view bytes_of_array(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
+// A search first accepts only scores from a share of the highest bound. If it finds too few, it starts again with the
+// next share. Most queries need only the first.
+constexpr double kAcceptedShares[] = {0.75, 0.5, 0.25, 0};
 
 Error index_error(const std::string& problem) {
   return Error("index_invalid", "the search index " + problem, "delete the index, so that it is built again");
@@ -87,161 +50,109 @@ void require_ends(std::span<const std::uint64_t> ends, std::size_t size) {
     throw index_error("is damaged");
 }
 
-std::string_view part_of(std::string_view text, std::span<const std::uint64_t> ends, std::size_t i) {
+// Returns the i-th part of a text or span.
+template <class Whole>
+Whole part_of(Whole whole, std::span<const std::uint64_t> ends, std::size_t i) {
   const std::uint64_t begin = i == 0 ? 0 : ends[i - 1];
-  return text.substr(begin, ends[i] - begin);
+  return {whole.data() + begin, static_cast<std::size_t>(ends[i] - begin)};
+}
+
+// Returns the average length of the documents with terms.
+float average_length(const SearchIndexHeader& header) {
+  if (header.documents_with_terms == 0) return 1;
+  if (header.documents_with_terms > header.documents || header.tokens < header.documents_with_terms)
+    throw index_error("is damaged");
+  return static_cast<float>(static_cast<double>(header.tokens) / static_cast<double>(header.documents_with_terms));
 }
 
 }  // namespace
 
-std::uint8_t encode_document_length(std::uint32_t length) {
-  if (length < kExactLengthCount) return static_cast<std::uint8_t>(length);
-  const std::uint32_t above = length - kExactLengthCount;
-  const int bits = std::bit_width(above);
-  if (bits < 4) return static_cast<std::uint8_t>(kExactLengthCount + above);
-  const int shift = bits - 4;
-  return static_cast<std::uint8_t>(kExactLengthCount +
-                                   ((above >> shift & 7) | static_cast<std::uint32_t>(shift + 1) << 3));
-}
-
-std::uint32_t decode_document_length(std::uint8_t encoded) {
-  if (encoded < kExactLengthCount) return encoded;
-  const std::uint32_t above = encoded - kExactLengthCount, shift = above >> 3;
-  return kExactLengthCount + (shift == 0 ? above : ((above & 7) | 8) << (shift - 1));
-}
-
-void SearchIndexBuilder::add(std::string_view text) {
-  const auto document = static_cast<std::uint32_t>(lengths_.size());
-  std::unordered_map<std::string, std::uint32_t> frequencies;
-  std::uint32_t length = 0;
-  for (std::string& term : analyze_english(text)) {
-    ++frequencies[std::move(term)];
-    ++length;
-  }
-  for (const auto& [term, frequency] : frequencies) {
-    Postings& postings = terms_[term];
-    append_varint(postings.bytes, document - postings.last_document);
-    append_varint(postings.bytes, frequency);
-    postings.last_document = document;
-    ++postings.documents;
-  }
-  lengths_.push_back(encode_document_length(length));
-  tokens_ += length;
-  documents_with_terms_ += length > 0;
-}
-
-void SearchIndexBuilder::finish(const std::function<void(std::string_view)>& write) && {
-  std::vector<const std::pair<const std::string, Postings>*> sorted;
-  sorted.reserve(terms_.size());
-  for (const auto& term : terms_) sorted.push_back(&term);
-  std::ranges::sort(sorted, {}, [](const auto* term) -> const std::string& { return term->first; });
-
-  IndexHeader header;
-  std::vector<std::uint64_t> term_ends, postings_ends;
-  std::vector<std::uint32_t> documents;
-  for (const auto* term : sorted) {
-    term_ends.push_back(header.term_bytes += term->first.size());
-    postings_ends.push_back(header.postings_bytes += term->second.bytes.size());
-    documents.push_back(term->second.documents);
-  }
-  header.tokens = tokens_;
-  header.terms = sorted.size();
-  header.documents = static_cast<std::uint32_t>(lengths_.size());
-  header.documents_with_terms = documents_with_terms_;
-
-  write({reinterpret_cast<const char*>(&header), sizeof header});
-  write(bytes_of_array(postings_ends));
-  write(bytes_of_array(term_ends));
-  write(bytes_of_array(documents));
-  write(bytes_of_array(lengths_));
-  std::string text;
-  for (const auto* term : sorted) text += term->first;
-  write(text);
-  // Large pieces, because a piece can be a system call.
-  text.clear();
-  for (const auto* term : sorted) {
-    text += term->second.bytes;
-    if (text.size() > kWriteBytes || term == sorted.back()) {
-      write(text);
-      text.clear();
-    }
-  }
-}
-
-SearchIndex::SearchIndex(std::string_view bytes) {
+SearchIndex::SearchIndex(std::string_view bytes) : bm25_(1) {
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(std::uint64_t) != 0)
     throw std::logic_error("the bytes of a search index must be aligned");
   SectionReader reader(bytes);
-  IndexHeader header;
+  SearchIndexHeader header;
   std::memcpy(&header, reader.text(sizeof header).data(), sizeof header);
-  if (header.magic != kIndexMagic) throw index_error("has an unknown format");
-  postings_ends_ = reader.array<std::uint64_t>(header.terms);
+  if (header.magic != SearchIndexHeader::kMagic) throw index_error("has an unknown format");
   term_ends_ = reader.array<std::uint64_t>(header.terms);
-  documents_ = reader.array<std::uint32_t>(header.terms);
-  lengths_ = reader.array<std::uint8_t>(header.documents);
+  block_ends_ = reader.array<std::uint64_t>(header.terms);
+  postings_ = reader.array<std::uint64_t>(header.words);
+  blocks_ = reader.array<PostingBlock>(header.blocks);
+  frequencies_ = reader.array<std::uint32_t>(header.terms);
+  documents_.numbers = reader.array<std::uint32_t>(header.documents);
+  documents_.lengths = reader.array<std::uint8_t>(header.documents);
   text_ = reader.text(header.term_bytes);
-  postings_ = reader.text(header.postings_bytes);
   if (!reader.at_end()) throw index_error("is damaged");
   require_ends(term_ends_, text_.size());
-  require_ends(postings_ends_, postings_.size());
+  require_ends(block_ends_, blocks_.size());
   documents_with_terms_ = header.documents_with_terms;
-
-  const float average =
-      documents_with_terms_ == 0
-          ? 1
-          : static_cast<float>(static_cast<double>(header.tokens) / static_cast<double>(documents_with_terms_));
-  for (int length = 0; length < 256; ++length) {
-    const auto decoded = static_cast<float>(decode_document_length(static_cast<std::uint8_t>(length)));
-    inverse_lengths_.push_back(
-        1 / (kTermSaturation * ((1 - kLengthNormalization) + kLengthNormalization * decoded / average)));
-  }
+  bm25_ = Bm25(average_length(header));
+  for (std::size_t begin = 0; begin < size(); begin += kBlockDocuments)
+    shortest_.push_back(std::ranges::min(
+        documents_.lengths.subspan(begin).first(std::min<std::size_t>(kBlockDocuments, size() - begin))));
 }
 
-std::string_view SearchIndex::find(std::string_view term, std::uint32_t& documents) const {
-  std::size_t low = 0, high = term_ends_.size();
-  while (low < high) {
-    const std::size_t middle = (low + high) / 2;
-    if (part_of(text_, term_ends_, middle) < term)
-      low = middle + 1;
-    else
-      high = middle;
+std::vector<SearchIndex::QueryTerm> SearchIndex::find_terms(std::string_view query) const {
+  std::map<std::string, int> counts;
+  for (std::string& term : analyze_english(query)) ++counts[std::move(term)];
+  std::vector<QueryTerm> terms;
+  for (const auto& [term, count] : counts) {
+    std::size_t low = 0, high = term_ends_.size();
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (part_of(text_, term_ends_, middle) < term)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low == term_ends_.size() || part_of(text_, term_ends_, low) != term) continue;
+    if (frequencies_[low] > documents_with_terms_) throw index_error("is damaged");
+    terms.push_back(
+        {Bm25::weight(count, frequencies_[low], documents_with_terms_), part_of(blocks_, block_ends_, low)});
   }
-  if (low == term_ends_.size() || part_of(text_, term_ends_, low) != term) return {};
-  documents = documents_[low];
-  return part_of(postings_, postings_ends_, low);
+  return terms;
 }
 
 std::vector<SearchHit> SearchIndex::search(std::string_view query, std::size_t limit) const {
-  std::map<std::string, int> counts;
-  for (std::string& term : analyze_english(query)) ++counts[std::move(term)];
-
-  std::vector<double> scores(lengths_.size());
-  std::vector<std::uint32_t> found;
-  for (const auto& [term, count] : counts) {
-    std::uint32_t documents = 0;
-    std::string_view postings = find(term, documents);
-    const auto rarity = static_cast<float>(
-        std::log(1 + (documents_with_terms_ - static_cast<double>(documents) + 0.5) / (documents + 0.5)));
-    const float weight = static_cast<float>(count) * rarity;
-    std::uint32_t document = 0, increase = 0, frequency = 0;
-    while (read_varint(postings, increase) && read_varint(postings, frequency)) {
-      document += increase;
-      if (document >= scores.size()) throw index_error("is damaged");
-      if (scores[document] == 0) found.push_back(document);
-      scores[document] += weight - weight / (1 + static_cast<float>(frequency) * inverse_lengths_[lengths_[document]]);
+  const std::vector<QueryTerm> terms = find_terms(query);
+  std::vector<double> bounds(shortest_.size());                                // [blocks] of scores
+  std::vector<const PostingBlock*> postings(shortest_.size() * terms.size());  // [blocks][terms]
+  for (std::size_t term = 0; term < terms.size(); ++term)
+    for (const PostingBlock& block : terms[term].blocks) {
+      if (block.block >= shortest_.size()) throw index_error("is damaged");
+      bounds[block.block] += bm25_.contribution(terms[term].weight, block.highest_frequency, shortest_[block.block]);
+      postings[block.block * terms.size() + term] = &block;
     }
-  }
-
-  std::vector<SearchHit> hits;
-  hits.reserve(found.size());
-  for (const std::uint32_t document : found) hits.push_back({document, static_cast<float>(scores[document])});
-  const auto better = [](const SearchHit& a, const SearchHit& b) {
-    return a.score != b.score ? a.score > b.score : a.document < b.document;
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t block = 0; block < bounds.size(); ++block)
+    if (bounds[block] > 0) order.push_back(block);
+  if (order.empty() || limit == 0) return {};
+  std::ranges::sort(order, std::ranges::greater(), [&](std::uint32_t block) { return bounds[block]; });
+  const auto terms_of = [&](std::uint32_t block) {
+    std::vector<BlockTerm> found;
+    for (std::size_t term = 0; term < terms.size(); ++term)
+      if (const PostingBlock* posting_block = postings[block * terms.size() + term])
+        found.push_back({terms[term].weight, *posting_block});
+    return found;
   };
-  const std::size_t count = std::min(limit, hits.size());
-  std::ranges::partial_sort(hits, hits.begin() + static_cast<std::ptrdiff_t>(count), better);
-  hits.resize(count);
-  return hits;
+
+  BlockSearch block_search(postings_, bm25_, documents_);
+  for (const double share : kAcceptedShares) {
+    TopHits hits(limit, static_cast<float>(share * bounds[order.front()]));
+    std::vector<BlockTerm> next = terms_of(order.front());
+    for (auto block = order.begin(); block != order.end(); ++block) {
+      if (static_cast<float>(bounds[*block] * kRoundingMargin) < hits.threshold()) break;
+      const std::vector<BlockTerm> block_terms = std::move(next);
+      if (block + 1 != order.end()) block_search.prefetch(next = terms_of(block[1]));
+      if (!block_search.search(*block, block_terms, shortest_[*block], hits)) throw index_error("is damaged");
+    }
+    if (!hits.is_full() && share > 0) continue;
+    std::vector<SearchHit> found = std::move(hits).sorted();
+    if (std::ranges::any_of(found, [&](const SearchHit& hit) { return hit.document >= size(); }))
+      throw index_error("is damaged");
+    return found;
+  }
+  return {};
 }
 
 }  // namespace starpo

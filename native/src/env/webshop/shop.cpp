@@ -55,7 +55,9 @@ std::string html_text(const std::string& text) {
 }  // namespace
 
 Shop::Shop(std::shared_ptr<const GoalList> goals, bool show_attributes)
-    : goals_(std::move(goals)), show_attributes_(show_attributes) {}
+    : goals_(std::move(goals)), show_attributes_(show_attributes) {
+  draw_page();
+}
 
 void Shop::start(std::uint64_t goal) {
   if (goal >= goals_->size())
@@ -65,6 +67,12 @@ void Shop::start(std::uint64_t goal) {
   goal_ = goals_->goal(goal);
   purchase_.reset();
   open_index();
+  draw_page();
+}
+
+void Shop::draw_page() {
+  nodes_ = make_nodes();
+  clickables_ = make_clickables();
 }
 
 void Shop::open_index() {
@@ -107,7 +115,7 @@ std::vector<std::uint32_t> Shop::products_of_page() const {
   return {found_.begin() + static_cast<std::ptrdiff_t>(begin), found_.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-std::vector<Clickable> Shop::clickables() const {
+std::vector<Clickable> Shop::make_clickables() const {
   std::vector<Clickable> result;
   // Texts are unique: a later element takes the place of an earlier one with its text.
   const auto add = [&](Clickable clickable) {
@@ -120,10 +128,9 @@ std::vector<Clickable> Shop::clickables() const {
   // Buttons come before product links, and these before options.
   std::size_t product = 0;
   const auto products = page_ == ShopPage::results ? products_of_page() : std::vector<std::uint32_t>();
-  const auto all = nodes();
-  for (const Node& node : all)
+  for (const Node& node : nodes_)
     if (node.kind == Node::Kind::button) add({Clickable::Kind::button, python_lower(node.text)});
-  for (const Node& node : all)
+  for (const Node& node : nodes_)
     if (node.kind == Node::Kind::product)
       add({Clickable::Kind::product, python_lower(node.text), products.at(product++)});
   if (page_ == ShopPage::item)
@@ -134,7 +141,7 @@ std::vector<Clickable> Shop::clickables() const {
 
 AvailableActions Shop::available_actions() const {
   AvailableActions actions{.has_search_bar = page_ == ShopPage::index, .clickables = {}};
-  for (const Clickable& clickable : clickables()) actions.clickables.push_back(clickable.text);
+  for (const Clickable& clickable : clickables_) actions.clickables.push_back(clickable.text);
   return actions;
 }
 
@@ -143,12 +150,15 @@ ShopStep Shop::step(std::string_view text) {
   if (!action) return {};
   if (action->name == "search") {
     search(action->argument);
+    draw_page();
     return {.executed = true};
   }
   if (action->name != "click" || action->argument == "search") return {};
-  const auto available = clickables();
-  const auto clickable = std::ranges::find(available, action->argument, &Clickable::text);
-  return clickable == available.end() ? ShopStep{} : click(*clickable);
+  const auto clickable = std::ranges::find(clickables_, action->argument, &Clickable::text);
+  if (clickable == clickables_.end()) return {};
+  const ShopStep step = click(*clickable);
+  draw_page();
+  return step;
 }
 
 ShopStep Shop::click(const Clickable& clickable) {
@@ -190,7 +200,7 @@ ShopStep Shop::click(const Clickable& clickable) {
   return {.executed = true};
 }
 
-std::vector<Shop::Node> Shop::nodes() const {
+std::vector<Shop::Node> Shop::make_nodes() const {
   std::vector<Node> nodes;
   const auto add = [&](Node::Kind kind, std::string text) {
     if (text = html_text(text); !text.empty() && text != "\n") nodes.push_back({kind, std::move(text)});
@@ -291,7 +301,7 @@ std::vector<Shop::Node> Shop::nodes() const {
 
 std::string Shop::text() const {
   std::vector<std::string> texts;
-  for (const Node& node : nodes()) texts.emplace_back(python_strip(node.text));
+  for (const Node& node : nodes_) texts.emplace_back(python_strip(node.text));
   return join(texts, " [SEP] ");
 }
 
@@ -305,7 +315,7 @@ std::string Shop::rich_text() const {
   std::string lines;
   std::size_t product = 0;
   const auto products = page_ == ShopPage::results ? products_of_page() : std::vector<std::uint32_t>();
-  for (const Node& node : nodes()) {
+  for (const Node& node : nodes_) {
     const auto button = [&](bool clicked) {
       return clicked ? "[clicked button] " + node.text + " [clicked button_]" : "[button] " + node.text + " [button_]";
     };

@@ -73,8 +73,9 @@ class Shop {
     std::string text;
   };
 
-  std::vector<Node> nodes() const;
-  std::vector<Clickable> clickables() const;
+  std::vector<Node> make_nodes() const;
+  std::vector<Clickable> make_clickables() const;
+  void draw_page();
 
   void search(std::string_view keywords);
   ShopStep click(const Clickable&);
@@ -95,6 +96,8 @@ class Shop {
   std::set<std::uint32_t> visited_;
   ChosenOptions chosen_;
   std::optional<PurchaseReward> purchase_;
+  std::vector<Node> nodes_;            // of the page
+  std::vector<Clickable> clickables_;  // of the page
 };
 
 }  // namespace starpo

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "env/action_name.h"
@@ -139,6 +140,7 @@ std::uint64_t WebShop::goal_of(std::uint64_t seed) const {
 
 void WebShop::reset(std::uint64_t seed, const NoiseStream*) {
   shop_.start(goal_of(seed));
+  page_text_ = make_page_text();
   active_ = started_ = true;
   success_ = purchased_ = false;
   heading_only_ = imitates_ragen();
@@ -152,9 +154,9 @@ StepResult WebShop::step(std::string_view action) {
   if (!active_) throw no_episode_error();
   const bool wrapped = imitates_ragen();
   const bool valid_in_ragen = wrapped && is_valid_in_ragen(action);
-  const std::string before = page_text();
   const bool compact = config_.wrapper == WebShopConfig::Wrapper::compact;
   const ShopStep step = shop_.step(compact ? full_action(shop_, action) : std::string(action));
+  const std::string before = std::exchange(page_text_, make_page_text());
   heading_only_ = false;
   purchased_ = step.purchase.has_value();
   if (purchased_) purchase_ = *step.purchase;
@@ -166,7 +168,7 @@ StepResult WebShop::step(std::string_view action) {
   active_ = !(permutation_ && purchased_);
   StepResult result{.reward_is_integer = !step.executed && !binary,
                     .done = purchased_,
-                    .effective = page_text() != before,
+                    .effective = page_text_ != before,
                     .valid = wrapped ? valid_in_ragen : step.executed,
                     .success = success_};
   if (purchased_) result.add_reward("purchase", reward);
@@ -180,7 +182,7 @@ bool WebShop::is_end_of_results() const {
   return listed_actions() == std::vector<std::string>{"click[back to search]", "click[< prev]"};
 }
 
-std::string WebShop::page_text() const {
+std::string WebShop::make_page_text() const {
   if (config_.wrapper == WebShopConfig::Wrapper::compact) return compact_text(shop_);
   return config_.observation_mode == WebShopConfig::ObservationMode::text ? shop_.text() : shop_.rich_text();
 }
@@ -214,8 +216,8 @@ bool WebShop::is_valid_in_ragen(std::string_view action) const {
 
 std::string WebShop::observation() const {
   if (!started_) return "";
-  if (!imitates_ragen()) return page_text();
-  const std::string page = heading_only_ ? "Instruction: " + shop_.goal().instruction : page_text();
+  if (!imitates_ragen()) return page_text_;
+  const std::string page = heading_only_ ? "Instruction: " + shop_.goal().instruction : page_text_;
   return page + "." + advice(config_.wrapper) + "\nAvailable actions: " + join(listed_actions(), ", ") + ".";
 }
 

@@ -64,7 +64,7 @@ class WebShop final : public Environment {
 
  private:
   bool imitates_ragen() const;
-  std::string page_text() const;
+  std::string make_page_text() const;
   std::vector<std::string> listed_actions() const;  // as RAGEN lists them
   bool is_end_of_results() const;
   bool is_valid_in_ragen(std::string_view action) const;
@@ -73,6 +73,7 @@ class WebShop final : public Environment {
   WebShopConfig config_;
   Shop shop_;
   std::shared_ptr<const std::vector<std::uint32_t>> permutation_;  // [goals]; null without splits
+  std::string page_text_;
   bool active_ = false, started_ = false, success_ = false;
   bool heading_only_ = false;  // RAGEN shows only the instruction after a reset
   PurchaseReward purchase_;    // of the last step

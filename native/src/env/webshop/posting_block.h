@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace starpo {
+
+// An index has its documents in blocks of 4096. The postings of a term in a block are tiers: tier f has the documents
+// that contain the term at least f times. So a document's frequency is the number of tiers that it is in, and a search
+// can test 64 documents for a frequency at once.
+constexpr std::uint32_t kBlockWords = 64;
+constexpr std::uint32_t kBlockDocuments = 64 * kBlockWords;
+
+struct Posting {
+  std::uint32_t position;  // of the document in the index
+  std::uint32_t frequency;
+};
+
+// Where the tiers of a term in a block are.
+struct PostingBlock {
+  std::uint32_t block;
+  std::uint32_t highest_frequency;  // number of tiers
+  std::uint32_t begin, words;       // of the postings
+};
+
+// A bit per document of a block.
+using BlockBits = std::array<std::uint64_t, kBlockWords>;
+
+// Appends the tiers of postings, which are in the order of their positions and in one block. A tier starts with its
+// number of documents. Then it has their positions in the block, as 16-bit numbers, or, if they are many, a bit per
+// document from the next word on.
+void append_tiers(std::vector<Posting> postings, std::vector<std::uint64_t>& words);
+
+struct Tier {
+  const std::uint64_t* bits;  // null if the index is damaged
+  std::uint32_t documents;
+};
+
+// Reads the tiers of a block in order.
+class TierReader {
+ public:
+  TierReader(std::span<const std::uint64_t> postings, const PostingBlock& block);
+
+  // Returns the next tier. Its bits are in place or in `scratch`.
+  Tier next(BlockBits& scratch);
+
+ private:
+  std::span<const std::uint64_t> rest_;
+};
+
+}  // namespace starpo
