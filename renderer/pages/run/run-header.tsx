@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { hasActiveJob, type RunSummary } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
-import { sentence } from '../../../core/contract/sentence.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { RunMenu } from '../../commands/run-menu.tsx';
 import { Progress, StatusBadge } from '../../components/basics.tsx';
@@ -123,7 +122,9 @@ const ordinal = (number: number) => `${number}${ordinalEndings[ordinalRules.sele
 
 function statusText(run: RunSummary): string {
   const { status, iteration, job, phase, queuePosition } = run;
-  if (job && hasActiveJob(run) && status !== 'paused') return sentence(`Its job ${job.text}`);
+  // The panel of the job has its state in words.
+  if (job && hasActiveJob(run) && status !== 'paused')
+    return job.phase === 'running' ? 'Starting…' : 'Waiting for the job';
   switch (status) {
     case 'created':
       return 'Not started yet';
