@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type EnvironmentRules, ownEnvironment } from '../contract/contract.ts';
 import { Failure, messageOf } from '../contract/failure.ts';
+import { type EnvironmentRules, ownEnvironment } from '../contract/own-environments.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
 /** An environment that the user has added, as stored in `environments.json` of the data folder. */
