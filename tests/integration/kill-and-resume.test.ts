@@ -17,9 +17,9 @@ import {
 const settings = {
   iterations: 6,
   'rollout.groups': 4,
-  'rollout.group_size': 8,
+  'rollout.group_size': 4,
   'evaluation.every': 2,
-  'evaluation.levels': 24,
+  'evaluation.levels': 8,
   'checkpoint.every': 2,
 };
 const weights = (folder: string) => sha256(join(folder, 'checkpoints/000006/model.safetensors'));

@@ -62,7 +62,7 @@ test('core replays its episodes and describes its settings, and the pages are bu
     unit: 'cells',
   });
   const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: copy, stdio: 'pipe' });
-  run('node_modules/typescript/bin/tsc', '--noEmit', '--project', 'tsconfig.renderer.json');
+  run('node_modules/typescript/bin/tsc', '--singleThreaded', '--noEmit', '--project', 'tsconfig.renderer.json');
   run('node_modules/electron-vite/bin/electron-vite.js', 'build');
   const built = readFileSync(join(copy, 'out/renderer/index.html'), 'utf8');
   const [, bundle] = /src="\.\/(assets\/[^"]+\.js)"/.exec(built)!;
