@@ -1,6 +1,7 @@
 #include "env/webshop/posting_block.h"
 
 #include <algorithm>
+
 namespace starpo {
 namespace {
 

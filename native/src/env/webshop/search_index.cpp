@@ -92,7 +92,7 @@ SearchIndex::SearchIndex(std::string_view bytes) : bm25_(1) {
         documents_.lengths.subspan(begin).first(std::min<std::size_t>(kBlockDocuments, size() - begin))));
 }
 
-std::vector<SearchIndex::QueryTerm> SearchIndex::find_terms(std::string_view query) const {
+std::vector<QueryTerm> SearchIndex::find_terms(std::string_view query) const {
   std::map<std::string, int> counts;
   for (std::string& term : analyze_english(query)) ++counts[std::move(term)];
   std::vector<QueryTerm> terms;
@@ -106,53 +106,40 @@ std::vector<SearchIndex::QueryTerm> SearchIndex::find_terms(std::string_view que
         high = middle;
     }
     if (low == term_ends_.size() || part_of(text_, term_ends_, low) != term) continue;
-    if (frequencies_[low] > documents_with_terms_) throw index_error("is damaged");
-    terms.push_back(
-        {Bm25::weight(count, frequencies_[low], documents_with_terms_), part_of(blocks_, block_ends_, low)});
+    const std::span<const PostingBlock> postings = part_of(blocks_, block_ends_, low);
+    const auto exists = [&](const PostingBlock& block) { return block.block < shortest_.size(); };
+    if (frequencies_[low] > documents_with_terms_ || !std::ranges::all_of(postings, exists))
+      throw index_error("is damaged");
+    terms.push_back({Bm25::weight(count, frequencies_[low], documents_with_terms_), postings});
   }
   return terms;
 }
 
-std::vector<SearchHit> SearchIndex::search(std::string_view query, std::size_t limit) const {
-  const std::vector<QueryTerm> terms = find_terms(query);
-  std::vector<double> bounds(shortest_.size());                                // [blocks] of scores
-  std::vector<const PostingBlock*> postings(shortest_.size() * terms.size());  // [blocks][terms]
-  for (std::size_t term = 0; term < terms.size(); ++term)
-    for (const PostingBlock& block : terms[term].blocks) {
-      if (block.block >= shortest_.size()) throw index_error("is damaged");
-      bounds[block.block] += bm25_.contribution(terms[term].weight, block.highest_frequency, shortest_[block.block]);
-      postings[block.block * terms.size() + term] = &block;
-    }
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t block = 0; block < bounds.size(); ++block)
-    if (bounds[block] > 0) order.push_back(block);
-  if (order.empty() || limit == 0) return {};
-  std::ranges::sort(order, std::ranges::greater(), [&](std::uint32_t block) { return bounds[block]; });
-  const auto terms_of = [&](std::uint32_t block) {
-    std::vector<BlockTerm> found;
-    for (std::size_t term = 0; term < terms.size(); ++term)
-      if (const PostingBlock* posting_block = postings[block * terms.size() + term])
-        found.push_back({terms[term].weight, *posting_block});
-    return found;
-  };
-
+TopHits SearchIndex::search(const QueryPlan& plan, TopHits hits) const {
   BlockSearch block_search(postings_, bm25_, documents_);
-  for (const double share : kAcceptedShares) {
-    TopHits hits(limit, static_cast<float>(share * bounds[order.front()]));
-    std::vector<BlockTerm> next = terms_of(order.front());
-    for (auto block = order.begin(); block != order.end(); ++block) {
-      if (static_cast<float>(bounds[*block] * kRoundingMargin) < hits.threshold()) break;
-      const std::vector<BlockTerm> block_terms = std::move(next);
-      if (block + 1 != order.end()) block_search.prefetch(next = terms_of(block[1]));
-      if (!block_search.search(*block, block_terms, shortest_[*block], hits)) throw index_error("is damaged");
-    }
-    if (!hits.is_full() && share > 0) continue;
-    std::vector<SearchHit> found = std::move(hits).sorted();
-    if (std::ranges::any_of(found, [&](const SearchHit& hit) { return hit.document >= size(); }))
-      throw index_error("is damaged");
-    return found;
+  std::vector<BlockTerm> next = plan.terms_of(plan.blocks().front());
+  for (std::size_t i = 0; i < plan.blocks().size(); ++i) {
+    const std::uint32_t block = plan.blocks()[i];
+    if (static_cast<float>(plan.bound(block) * kRoundingMargin) < hits.threshold()) break;
+    const std::vector<BlockTerm> terms = std::move(next);
+    if (i + 1 < plan.blocks().size()) block_search.prefetch(next = plan.terms_of(plan.blocks()[i + 1]));
+    if (!block_search.search(block, terms, shortest_[block], hits)) throw index_error("is damaged");
   }
-  return {};
+  return hits;
+}
+
+std::vector<SearchHit> SearchIndex::search(std::string_view query, std::size_t limit) const {
+  const QueryPlan plan(find_terms(query), bm25_, shortest_);
+  if (plan.blocks().empty() || limit == 0) return {};
+  const double highest = plan.bound(plan.blocks().front());
+  std::vector<SearchHit> found;
+  for (const double share : kAcceptedShares) {
+    found = search(plan, TopHits(limit, static_cast<float>(share * highest))).sorted();
+    if (found.size() == limit) break;
+  }
+  if (std::ranges::any_of(found, [&](const SearchHit& hit) { return hit.document >= size(); }))
+    throw index_error("is damaged");
+  return found;
 }
 
 }  // namespace starpo

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "env/webshop/block_search.h"
+#include "env/webshop/query_plan.h"
 
 namespace starpo {
 
@@ -22,13 +22,11 @@ class SearchIndex {
   std::uint32_t size() const { return static_cast<std::uint32_t>(documents_.numbers.size()); }  // documents
 
  private:
-  struct QueryTerm {
-    float weight;
-    std::span<const PostingBlock> blocks;
-  };
-
   // Returns the terms of a query that the index has, in alphabetical order.
   std::vector<QueryTerm> find_terms(std::string_view query) const;
+
+  // Offers the documents to `hits` that can have a score from its threshold.
+  TopHits search(const QueryPlan& plan, TopHits hits) const;
 
   std::string_view text_;
   std::span<const std::uint64_t> term_ends_;    // [terms] in text_
