@@ -7,6 +7,9 @@ import './scripts/lib/process.mjs';
 /** A long timeout for busy machines, and a short interval to react quickly. */
 const patient = { poll: { timeout: 30_000, interval: 20 } };
 
+/** With more memory for new objects, tests take an eighth less processor time. */
+const execArgv = ['--max-semi-space-size=32', '--min-semi-space-size=16'];
+
 export default defineConfig({
   test: {
     // vitest's default leaves a core free, which halves the speed on two cores. More than two workers slow the native tests.
@@ -17,6 +20,7 @@ export default defineConfig({
           name: 'node',
           environment: 'node',
           expect: patient,
+          execArgv,
           include: ['electron/**/*.test.ts', 'tests/**/*.test.ts'],
           exclude: ['tests/e2e/**', 'tests/renderer/**'],
           testTimeout: 60_000,
@@ -29,6 +33,7 @@ export default defineConfig({
           name: 'renderer',
           environment: 'jsdom',
           expect: patient,
+          execArgv,
           include: ['tests/renderer/**/*.test.{ts,tsx}'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -39,6 +44,7 @@ export default defineConfig({
           name: 'e2e',
           environment: 'node',
           expect: patient,
+          execArgv,
           include: ['tests/e2e/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 60_000,
