@@ -82,7 +82,7 @@ function kindOf(from: Reader): Kind {
   throw new Failure(
     'config_unsupported',
     'The files are not a configuration of RAGEN (es_manager, custom_envs), verl-agent (env.env_name) or TRL (num_generations).',
-    'Give the file that is trained with, together with the files in its defaults list.',
+    'Give the configuration file of the training run, and the files in its defaults list.',
   );
 }
 

@@ -6,7 +6,7 @@ import { unsupported } from './verl.ts';
 export function importTrl(draft: Draft): void {
   const { from, config } = draft;
   draft.changed(
-    `TRL's data set and reward functions have no counterpart. The environments are those of the preset ${config.preset}; another is chosen with preset=NAME.`,
+    `TRL's data set and reward functions have no counterpart. The environments are those of the preset ${config.preset}; choose another with preset=NAME.`,
   );
   const stepsPerIteration = importBatch(draft);
   importAdvantage(draft);

@@ -23,6 +23,8 @@ export interface Environment {
   preset: EnvironmentConfig;
   /** Settings that have no effect with the other settings as they are. */
   unusedSettings?: (config: Record<string, unknown>) => readonly string[];
+  /** Describes the settings for a paper; by default, the title and value of each number and switch. */
+  describe?: (config: Record<string, unknown>) => readonly string[];
   /** Prompts for published models. */
   chatPrompt: Prompt;
   /** Difference between the best and the worst possible episode reward, without format penalties. Absent if unknown. */

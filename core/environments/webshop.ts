@@ -88,6 +88,14 @@ export const webshop: Environment = {
     ...(wrapper === 'none' && split !== 'auto' ? ['split'] : []),
     ...(wrapper === 'compact' ? ['observation_mode'] : []),
   ],
+  describe: ({ catalogue, human_goals, show_attrs, wrapper, price_seed }) => [
+    // The folder's name, not its path on this machine.
+    `catalogue ${String(catalogue).split('/').at(-1)}`,
+    `${human_goals ? 'human' : 'synthetic'} goals`,
+    ...(show_attrs ? ['pages of attributes'] : []),
+    ...(wrapper === 'none' ? [] : [`wrapper ${wrapper}`]),
+    `price seed ${price_seed}`,
+  ],
   chatPrompt: shopChatPrompt,
   pace: { play: 9.4e-3, learn: 1.7e-2 },
   rewardRange: () => 1,

@@ -39,13 +39,16 @@ const listed = (parts: readonly string[]) =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
 
 function environmentText({ type, config }: RunConfig['environments'][number]): string {
-  const unused = findEnvironment(type)?.unusedSettings?.(config) ?? [];
-  const facts = Object.entries(config)
-    .filter(([key, value]) => ['number', 'boolean'].includes(typeof value) && !unused.includes(key))
-    .map(([key, value]) => {
-      const title = settingFacts(`environments.0.config.${key}`, type).title.toLowerCase();
-      return typeof value === 'boolean' ? `${value ? '' : 'not '}${title}` : `${title} ${value}`;
-    });
+  const environment = findEnvironment(type);
+  const unused = environment?.unusedSettings?.(config) ?? [];
+  const facts =
+    environment?.describe?.(config) ??
+    Object.entries(config)
+      .filter(([key, value]) => ['number', 'boolean'].includes(typeof value) && !unused.includes(key))
+      .map(([key, value]) => {
+        const title = settingFacts(`environments.0.config.${key}`, type).title.toLowerCase();
+        return typeof value === 'boolean' ? `${value ? '' : 'not '}${title}` : `${title} ${value}`;
+      });
   return `${typeTitle(type)}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
 }
 

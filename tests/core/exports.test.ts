@@ -313,7 +313,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       expect(methods).toContain(sentence);
   });
 
-  test('the methods paragraph omits slip settings if the ice is not slippery', () => {
+  test('the methods paragraph describes the settings of an environment that have an effect', () => {
     const methods = (preset: string) =>
       methodsText(
         findPreset(preset).config,
@@ -322,6 +322,9 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       );
     expect(methods('starter-frozen-lake')).toContain('FrozenLake (size 4, ice probability 0.8, not slippery)');
     expect(methods('starter-frozen-lake-slippery')).toMatch(/, slippery, intended move probability 0\.33/);
+    expect(methods('starter-webshop')).toContain(
+      'WebShop (catalogue synthetic:1000:1, synthetic goals, wrapper compact, price seed 0)',
+    );
   });
 
   test('a packed export is one file, deleted on forget', async () => {
