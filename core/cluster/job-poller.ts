@@ -20,7 +20,7 @@ interface PollerParts {
 /** Delay in ms of a second read after the user has changed a job, because Slurm applies changes with a delay. */
 const settleTime = 3000;
 
-/** Time in ms for which an ended job is followed, because it can be requeued outside the app. It equals Slurm's default MinJobAge. */
+/** Time in ms for which the poller follows a job after its end, because it can be requeued outside the app. Equals Slurm's default MinJobAge. */
 const requeueTime = 5 * 60_000;
 
 /** Follows the jobs of all runs, and publishes changes in the summaries of the runs. */

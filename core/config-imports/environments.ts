@@ -43,7 +43,7 @@ export function importEnvironments(draft: Draft): void {
   const evaluated = val.tags.filter((tag) => {
     if (train.tags.includes(tag)) return false;
     if (isKnown(draft, tag)) return true;
-    draft.note('no_counterpart', `The evaluation on ${tag}: StarPO Studio has no ${typeOf(draft, tag)} environment.`);
+    draft.note('no_counterpart', `${tag} is not evaluated: StarPO Studio has no ${typeOf(draft, tag)} environment.`);
     return false;
   });
   const environments: EnvironmentConfig[] = [...train.tags, ...evaluated].map((tag, index) => ({
@@ -130,7 +130,7 @@ const isKnown = (draft: Draft, tag: string) => {
   return own !== undefined && findEnvironment(own.type) !== undefined;
 };
 
-/** Returns the environment of a tag, which has the path `at` in the configuration. */
+/** Returns the environment for a tag. `at` is its path in our configuration. */
 function environmentOf(draft: Draft, tag: string, at: string): EnvironmentConfig {
   const { from } = draft;
   const path = `custom_envs.${tag}`;
@@ -169,7 +169,7 @@ function environmentOf(draft: Draft, tag: string, at: string): EnvironmentConfig
   return { ...preset, label: labelOf(tag), type, config, ...limits, max_actions, prompt };
 }
 
-/** Imports a setting of an environment, and returns ours. */
+/** Imports a setting of an environment. Returns the keys of our `config` that it sets. */
 function importKey(draft: Draft, source: string, key: string, config: Record<string, unknown>): string[] {
   const { from } = draft;
   const value = from.value(source);
@@ -178,7 +178,7 @@ function importKey(draft: Draft, source: string, key: string, config: Record<str
     [config.dim_x, config.dim_y] = from.pair(source)!;
     return ['dim_x', 'dim_y'];
   }
-  // The legend of the prompt is made from it.
+  // It only changes the legend of the prompt.
   if (key === 'grid_vocab') return [];
   if (key === 'grid_lookup' && isTree(value)) {
     config.grid_lookup = { ...(config.grid_lookup as object), ...value };

@@ -82,7 +82,7 @@ function kindOf(from: Reader): Kind {
   throw new Failure(
     'config_unsupported',
     'The files are not a configuration of RAGEN (es_manager, custom_envs), verl-agent (env.env_name) or TRL (num_generations).',
-    'Give the configuration file of the training run, and the files in its defaults list.',
+    'Import the configuration file of the training run together with the files in its defaults list.',
   );
 }
 
@@ -136,6 +136,6 @@ function checked(draft: Draft) {
     const path = /^\S+/.exec(message)?.[0] ?? '';
     const source = draft.sources.get(path);
     if (source === undefined) throw error;
-    throw new Failure(code, `${source}: ${message}`, `Correct the file, or override it with ${source}=VALUE.`);
+    throw new Failure(code, `${source}: ${message}`, `Correct the file, or override the setting with ${source}=VALUE.`);
   }
 }

@@ -21,28 +21,28 @@ export class Reader {
     return this.raw(path) !== undefined && this.raw(path) !== null;
   }
 
-  number(path: string, least = -Infinity, most = Infinity): number | undefined {
+  number(path: string, minimum = -Infinity, maximum = Infinity): number | undefined {
     const value = this.value(path);
     // PyYAML reads 1e-6, without a point, as text.
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     if (value === undefined) return undefined;
-    if (typeof number !== 'number' || !Number.isFinite(number)) throw mistyped(path, value, 'a number');
-    if (number >= least && number <= most) return number;
-    throw mistyped(path, number, most === Infinity ? `${least} or more` : `between ${least} and ${most}`);
+    if (typeof number !== 'number' || !Number.isFinite(number)) throw invalid(path, value, 'a number');
+    if (number >= minimum && number <= maximum) return number;
+    throw invalid(path, number, maximum === Infinity ? `${minimum} or more` : `between ${minimum} and ${maximum}`);
   }
 
-  integer(path: string, least = -Infinity): number | undefined {
-    const number = this.number(path, least);
+  integer(path: string, minimum = -Infinity): number | undefined {
+    const number = this.number(path, minimum);
     if (number === undefined || Number.isInteger(number)) return number;
-    throw mistyped(path, number, 'a whole number');
+    throw invalid(path, number, 'a whole number');
   }
 
-  /** Returns a list of two numbers. */
+  /** Returns a list of two numbers. Throws `config_invalid` for other values. */
   pair(path: string): [number, number] | undefined {
     const value = this.list(path);
     const isPair = value?.length === 2 && value.every(Number.isFinite);
     if (value === undefined || isPair) return value as [number, number] | undefined;
-    throw mistyped(path, value, 'a list of two numbers');
+    throw invalid(path, value, 'a list of two numbers');
   }
 
   flag(path: string): boolean | undefined {
@@ -51,20 +51,20 @@ export class Reader {
     // YAML 1.1, which Python's parsers implement, also reads these words as booleans.
     if (typeof value === 'string' && /^(yes|on|true)$/i.test(value)) return true;
     if (typeof value === 'string' && /^(no|off|false)$/i.test(value)) return false;
-    throw mistyped(path, value, 'true or false');
+    throw invalid(path, value, 'true or false');
   }
 
   text(path: string): string | undefined {
     const value = this.value(path);
     if (value === undefined || typeof value === 'string') return value;
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-    throw mistyped(path, value, 'text');
+    throw invalid(path, value, 'text');
   }
 
   list(path: string): unknown[] | undefined {
     const value = this.value(path);
     if (value === undefined || Array.isArray(value)) return value;
-    throw mistyped(path, value, 'a list');
+    throw invalid(path, value, 'a list');
   }
 
   /** Returns the keys of an object; none if it is absent or null. */
@@ -72,7 +72,7 @@ export class Reader {
     const value = this.raw(path);
     if (value === undefined || value === null) return [];
     if (isTree(value)) return Object.keys(value);
-    throw mistyped(path, value, 'an object');
+    throw invalid(path, value, 'an object');
   }
 
   /** Marks a setting as read, with everything below it. */
@@ -119,15 +119,15 @@ export class Reader {
   }
 }
 
-/** Returns a value as text of up to 80 characters. */
+/** Returns a value as JSON, cut to 80 characters. */
 export function shown(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-const mistyped = (path: string, value: unknown, expected: string) =>
+const invalid = (path: string, value: unknown, expected: string) =>
   new Failure(
     'config_invalid',
     `${path} must be ${expected}, not ${shown(value)}.`,
-    `Correct the file, or override it with ${path}=VALUE.`,
+    `Correct the file, or override the setting with ${path}=VALUE.`,
   );

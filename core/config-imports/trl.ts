@@ -6,7 +6,7 @@ import { unsupported } from './verl.ts';
 export function importTrl(draft: Draft): void {
   const { from, config } = draft;
   draft.changed(
-    `TRL's data set and reward functions have no counterpart. The environments are those of the preset ${config.preset}; choose another with preset=NAME.`,
+    `TRL's data set and reward functions have no counterpart. The environments are those of the preset ${config.preset}; choose another preset with preset=NAME.`,
   );
   const stepsPerIteration = importBatch(draft);
   importAdvantage(draft);
@@ -23,8 +23,8 @@ export function importTrl(draft: Draft): void {
 }
 
 /**
- * Sets groups and mini-batch. TRL's batch is in completions per device; an iteration generates all that are used until the next generation. Returns
- * TRL's optimizer steps per iteration.
+ * Sets the groups and the mini-batch, and returns TRL's optimizer steps per iteration. TRL counts completions per device. An iteration generates all
+ * completions on which TRL trains until it generates again.
  */
 function importBatch(draft: Draft): number {
   const { from, config } = draft;
@@ -63,7 +63,7 @@ function importBatch(draft: Draft): number {
   return (generated / perStep) * epochs;
 }
 
-/** Sets the iterations and how often they are evaluated and saved, which TRL counts in optimizer steps. */
+/** Sets the number of iterations and the intervals of evaluations and checkpoints. TRL counts optimizer steps. */
 function importSchedule(draft: Draft, stepsPerIteration: number): void {
   const { from } = draft;
   const count = (target: string, source: string) => {
@@ -85,7 +85,7 @@ function importSchedule(draft: Draft, stepsPerIteration: number): void {
   ] as const) {
     const own = from.text(strategy) ?? 'steps';
     if (own !== 'steps' && own !== 'no') throw unsupported(strategy, own, ['steps', 'no']);
-    if (own === 'no') draft.set(target, 0, strategy, 'A run always has one at its start and its end.');
+    if (own === 'no') draft.set(target, 0, strategy, 'A run always evaluates and saves at its start and its end.');
     else count(target, steps);
   }
   draft.integer('checkpoint.keep', 'save_total_limit');

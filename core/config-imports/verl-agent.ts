@@ -29,7 +29,7 @@ function importMemory(draft: Draft): void {
   const turns = draft.from.integer(source, 0) ?? 2;
   const { max_turns } = draft.config.environments[0]!;
   if (turns < max_turns) draft.set('rollout.context_turns', turns + 1, source, 'Includes the current turn.');
-  else draft.set('rollout.context_turns', 0, source, 'It holds the whole episode.');
+  else draft.set('rollout.context_turns', 0, source, 'The history covers the whole episode.');
   draft.changed(
     'Earlier turns are messages with whole responses. verl-agent lists their states and actions in a single message.',
   );

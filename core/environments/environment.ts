@@ -23,7 +23,7 @@ export interface Environment {
   preset: EnvironmentConfig;
   /** Settings that have no effect with the other settings as they are. */
   unusedSettings?: (config: Record<string, unknown>) => readonly string[];
-  /** Describes the settings for a paper; by default, the title and value of each number and switch. */
+  /** Returns phrases that describe the settings in a paper. By default, the paper lists the title and value of each number and switch. */
   describe?: (config: Record<string, unknown>) => readonly string[];
   /** Prompts for published models. */
   chatPrompt: Prompt;

@@ -89,7 +89,7 @@ export const webshop: Environment = {
     ...(wrapper === 'compact' ? ['observation_mode'] : []),
   ],
   describe: ({ catalogue, human_goals, show_attrs, wrapper, price_seed }) => [
-    // The folder's name, not its path on this machine.
+    // A paper names the folder without its path on this machine.
     `catalogue ${String(catalogue).split('/').at(-1)}`,
     `${human_goals ? 'human' : 'synthetic'} goals`,
     ...(show_attrs ? ['pages of attributes'] : []),

@@ -255,7 +255,7 @@ export class Studio {
   }
 }
 
-/** Loads the libraries for HTTP and WebSockets on demand, because most commands need none of them. */
+/** Loads the libraries for HTTP and WebSockets on demand, because most commands do not need them. */
 const loadServer = () => import('../server/http.ts');
 
 /** Returns the result of `work`, or of `otherwise` if the disk is full: the app must open, because it can delete runs. */

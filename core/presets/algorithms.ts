@@ -91,7 +91,7 @@ const otherAlgorithms: readonly Algorithm[] = [
   other(
     'starpo-s-v2',
     'StarPO-S v2 (PPO)',
-    "RAGEN-2's filter: trains on the groups that have 90 % of the summed reward std. A critic estimates the return.",
+    'Trains on the groups with the highest reward std, up to 90 % of the sum (RAGEN-2). A critic estimates the return.',
     (config) => ({ ...withCritic(config), filter: { ...config.filter, strategy: 'top_p', keep: 0.9 } }),
   ),
   other(

@@ -169,7 +169,7 @@ export class FollowedRun {
     this.checkStall();
   }
 
-  /** Checks the lock of a trainer on another machine if Slurm reports that its job is not running, or if it stalls without a job, because the machine may be down. */
+  /** Checks the lock of a trainer on another machine if Slurm reports that its job is not running, or if it has no job and stalls: its machine may be down. */
   private async checkLock(trainer: FollowedTrainer): Promise<void> {
     const phase = this.parts.jobs.get(this.id)?.phase;
     const mayHaveEnded = phase ? phase === 'pending' || phase === 'ended' : trainer.stalled;

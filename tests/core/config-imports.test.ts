@@ -27,7 +27,7 @@ const reference = (path: string) => `\${${path}}`;
 const failure = (code: string, message: string | RegExp, hint = /./) =>
   expect.objectContaining({ code, message: expect.stringMatching(message), hint: expect.stringMatching(hint) });
 
-/** The filter of RAGEN-2. */
+/** Overrides that select RAGEN-2's filter. */
 const secondFilter = [
   '+actor_rollout_ref.rollout.rollout_filter_strategy=top_p',
   '+actor_rollout_ref.rollout.rollout_filter_value=0.9',
@@ -379,9 +379,9 @@ describe("verl-agent's overrides", () => {
 
   test.each([
     [14, { context_turns: 15 }, 'Includes the current turn.'],
-    [15, { context_turns: 0 }, 'It holds the whole episode.'],
-    [1000, { context_turns: 0 }, 'It holds the whole episode.'],
-  ])('a memory of %i turns is the context of an episode of 15 turns', (turns, rollout, why) => {
+    [15, { context_turns: 0 }, 'The history covers the whole episode.'],
+    [1000, { context_turns: 0 }, 'The history covers the whole episode.'],
+  ])('a history of %i turns is imported for episodes of 15 turns', (turns, rollout, why) => {
     const { config, texts } = imported([], ...overrides, `env.history_length=${turns}`);
     expect(config.rollout).toMatchObject(rollout);
     expect(texts('changed')).toContain(

@@ -218,8 +218,8 @@ describe('a setting with a counterpart changes it', () => {
   });
 });
 
-/** What a note or an error names instead of the setting: the setting that it sets, or one that applies because it is off. */
-const otherwise: Record<string, RegExp> = {
+/** Texts that name another setting: the one that it sets, or one that applies because it is off. */
+const otherTexts: Record<string, RegExp> = {
   model_path: /^actor_rollout_ref\.model\.path = /m,
   ppo_mini_batch_size: /^actor_rollout_ref\.actor\.ppo_mini_batch_size /m,
   [`${actor}.optim.lr_warmup_steps`]: /lr_warmup_steps_ratio = 0 is/,
@@ -239,7 +239,7 @@ const ofEnvironments = Object.entries({
 test('a value that is out of range or of another type is refused or noted, with the name of its setting', () => {
   const importOf = (trainer: Trainer, setting: string) => {
     const { path = setting, with: both = [], trainer: importer = trainer } = probes[trainer][setting]!;
-    // verl-agent's import parses no files, which takes a fifth of the time.
+    // An import for verl-agent parses no files, so it takes a fifth of the time.
     const isShared = trainer === 'verl' && !/max_model_len|val_kwargs/.test(setting);
     return [isShared ? 'verl-agent' : importer, path, both] as const;
   };
@@ -264,10 +264,10 @@ test('a value that is out of range or of another type is refused or noted, with 
         expect(error.hint).not.toBe('');
         text = error.message;
       }
-      if (!text.split(/[\s:]+/).includes(path) && !otherwise[path]?.test(text))
+      if (!text.split(/[\s:]+/).includes(path) && !otherTexts[path]?.test(text))
         silent.push(`${trainer}: ${path}=${value}`);
     }
-  // A KL weight of 0 is that of no penalty.
+  // A KL weight of 0 means no penalty.
   expect(silent).toEqual(['verl-agent: algorithm.kl_ctrl.kl_coef=0', `verl-agent: ${actor}.kl_loss_coef=0`]);
 });
 

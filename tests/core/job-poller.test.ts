@@ -63,7 +63,7 @@ test('jobs are followed until they can no longer be requeued, and changes are pu
     }
     expect(phases).toEqual(['pending', 'running', 'ended', 'pending', 'pending, held', 'ended']);
     const requests = () => calls.filter(({ program }) => program === 'squeue').length;
-    // One request each: none is answered by an earlier one.
+    // Each read sends a request, because cached answers have expired.
     expect(requests()).toBe(6);
     await vi.advanceTimersByTimeAsync(60 * interval);
     const whileRequeueable = requests();

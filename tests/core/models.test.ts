@@ -61,7 +61,7 @@ describe('models', () => {
   const partial = () => join(world.home, 'models/.someone--Tiny-Qwen.partial');
   /** Returns the downloaded bytes of the incomplete weights. */
   const downloaded = () => statSync(join(partial(), `${weights}.incomplete`), { throwIfNoEntry: false })?.size ?? 0;
-  /** `toEqual` would take seconds for the bytes of a model. */
+  /** Compares the bytes. `toEqual` would take seconds for a model. */
   const isDownloaded = (name: string) => readFileSync(join(folder(), name)).equals(hub.files[name]!);
   const half = () => hub.files[weights]!.length >> 1;
 

@@ -61,7 +61,7 @@ test('a program is added after it was confirmed, checked row by row, played by h
   const changes = collectNotices(core, 'environments');
   const updated = call['environments.update']({ id: '2048', name: 'Twenty', rules, preset: true });
   expect(updated).toMatchObject({ name: 'Twenty', preset: 'own-2048' });
-  // Open windows read the presets again.
+  // Open windows reload the presets.
   expect(changes).toEqual([{ environments: [updated] }]);
   const cards = await call['presets.list']({});
   const own2048 = cards.filter(({ family }) => family === 'own-2048');

@@ -112,7 +112,7 @@ export const failureScenarios: Record<string, (site: Site) => Promise<object>> =
       const words = await site.words(runId, ({ phase }) => phase === 'ended');
       // The run history needs space before it can record that the run failed.
       rmSync(reserve);
-      // Interrupted if the trainer had no space to record its failure.
+      // The run is interrupted if the trainer had no space to record its failure.
       await untilRun(core, runId, ({ status }) => status === 'failed' || status === 'interrupted');
       fill();
       const refused = await site.submit(runId).then(

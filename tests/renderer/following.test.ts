@@ -64,7 +64,7 @@ test('runs appear before system information arrives', async () => {
   expect(useApp.getState()).toMatchObject({ runs: [run], system: null });
 });
 
-test('presets are read again after an environment changed', async () => {
+test('presets are reloaded after an environment changes', async () => {
   const { api, notify, answer } = manualApi();
   followServer(api);
   const before = [{ id: 'own-2048-starpo-s', title: '2048' }];

@@ -122,7 +122,7 @@ const ordinal = (number: number) => `${number}${ordinalEndings[ordinalRules.sele
 
 function statusText(run: RunSummary): string {
   const { status, iteration, job, phase, queuePosition } = run;
-  // The panel of the job has its state in words.
+  // The job's panel describes its state.
   if (job && hasActiveJob(run) && status !== 'paused')
     return job.phase === 'running' ? 'Starting…' : 'Waiting for the job';
   switch (status) {
