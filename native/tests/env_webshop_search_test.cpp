@@ -13,7 +13,7 @@ using namespace starpo;
 
 namespace {
 
-// groups: the group of text i is i % groups.
+// Text i is in group i % groups.
 std::string index_of(const std::vector<std::string>& texts, std::size_t groups = 1) {
   SearchIndexBuilder builder;
   for (std::size_t i = 0; i < texts.size(); ++i) builder.add(texts[i], std::to_string(i % groups));
@@ -83,7 +83,7 @@ class ExhaustiveSearch {
   double documents_with_terms_ = 0;
 };
 
-// Returns texts or queries of up to `longest` words. Low words are frequent, and words from `words` do not exist.
+// Returns texts or queries of up to `longest` words, from w0 to w(words - 1). Words with low numbers are more frequent.
 std::vector<std::string> random_texts(std::mt19937& random, std::size_t count, std::uint32_t longest,
                                       std::uint32_t words) {
   std::vector<std::string> texts(count);

@@ -148,7 +148,7 @@ describe("RAGEN's configuration", () => {
     });
   });
 
-  test('says that a KL coefficient without a flag has no effect', () => {
+  test('notes that a KL coefficient without a flag has no effect', () => {
     const { config, texts } = imported(sokoban, 'algorithm.kl_ctrl.kl_coef=0.001');
     expect(config.kl.coefficient).toBe(0);
     expect(texts('changed')).toMatch(

@@ -55,9 +55,9 @@ bool BlockSearch::read_tiers(std::span<const BlockTerm> terms, std::uint8_t shor
 }
 
 void BlockSearch::set_costs(float threshold) {
-  // Lower sums than the threshold's predecessor can't be rounded to the threshold.
+  // A sum below the threshold's predecessor is not rounded up to the threshold.
   const double slack = bound_ * kRoundingMargin - std::nextafter(threshold, std::numeric_limits<float>::lowest());
-  // Slightly too large, so that costs are never rounded up.
+  // The unit is slightly too large, so that costs are never rounded up.
   const double unit = slack / kOverflow * kRoundingMargin;
   for (Test& test : tests_) test.cost = test.loss >= slack ? kOverflow : static_cast<std::uint32_t>(test.loss / unit);
   std::erase_if(tests_, [](const Test& test) { return test.cost == 0 || test.total_loss == 0; });

@@ -26,16 +26,16 @@ struct BlockTerm {
 
 // Finds the best documents of a block without scoring most of them.
 //
-// A document can have at most the score of one that is as short as the shortest of the block and in all tiers of all
-// terms. Each tier that it is not in costs it a part of that bound. The costs are added up for 64 documents at a time,
-// in counters whose bits are in different words. A counter that overflows rules its document out, because the rest of
-// the bound is below the threshold of the hits. The documents that are left are scored.
+// The upper bound of a block is the score of a document that is in all tiers of all terms and as short as the block's
+// shortest document. Each tier that a document is not in lowers its own bound. A search adds up these losses for 64
+// documents at a time, in counters whose bits are in different words. A counter that overflows excludes its document,
+// because its bound is below the threshold of the hits. The search scores the remaining documents.
 class BlockSearch {
  public:
   BlockSearch(std::span<const std::uint64_t> postings, const Bm25& bm25, const IndexedDocuments& documents)
       : postings_(postings), bm25_(bm25), documents_(documents) {}
 
-  // Starts to load the postings of a block that is searched later.
+  // Prefetches the postings of a block.
   void prefetch(std::span<const BlockTerm> terms) const;
 
   // `terms` are in alphabetical order, and `shortest` is the shortest length of the block. Returns false if the index
@@ -49,9 +49,9 @@ class BlockSearch {
 
   struct Test {
     const std::uint64_t* bits;  // of a tier
-    double loss;                // of the bound, for documents that are not in the tier
-    double total_loss;          // of all these documents
-    std::uint32_t cost;         // the loss, in units of a counter
+    double loss;                // by which the bound of a document outside the tier is lower
+    double total_loss;          // sum of the losses of all documents outside the tier
+    std::uint32_t cost;         // loss in units of a counter
   };
 
   bool read_tiers(std::span<const BlockTerm> terms, std::uint8_t shortest);
@@ -66,9 +66,9 @@ class BlockSearch {
   const Bm25& bm25_;
   IndexedDocuments documents_;
 
-  // Of the block that is searched:
+  // State of the search in the current block:
   std::vector<const std::uint64_t*> bits_;  // of all tiers, by term, then by frequency
-  std::vector<Test> tests_;                 // those first that rule out most documents
+  std::vector<Test> tests_;                 // by total_loss, largest first
   std::deque<BlockBits> scratch_;
   double bound_ = 0;
   bool any_term_ = false;  // a document with any of the terms is a candidate

@@ -18,11 +18,11 @@ class Bm25 {
  public:
   explicit Bm25(float average_length);
 
-  // Returns the weight of a term that is `count` times in the query. `with_term` is at most `documents`.
+  // Returns the weight of a term that occurs `count` times in the query and in `with_term` of all `documents`.
   static float weight(int count, std::uint32_t with_term, std::uint32_t documents);
 
-  // Returns what a term adds to the score of a document. It never falls with the frequency and never rises with the
-  // length, also after rounding, because each of its operations is monotone.
+  // Returns the contribution of a term to the score of a document. It never falls with the frequency and never rises
+  // with the length, also after rounding, because each of its operations is monotone.
   float contribution(float weight, std::uint32_t frequency, std::uint8_t length) const {
     return weight - weight / (1 + static_cast<float>(frequency) * inverse_lengths_[length]);
   }

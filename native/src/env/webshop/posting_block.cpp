@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::size_t kNumbersPerWord = 4;  // 16 bits each
 
-// Tiers with as many documents have bits. They take up to four times the memory of positions, but need no decoding.
+// A tier with at least this many documents is stored as bits. They take up to four times the memory of positions, but
+// need no decoding.
 constexpr std::size_t kFewestBits = 64;
 
 constexpr std::size_t tier_words(std::size_t documents) {

@@ -7,9 +7,9 @@
 
 namespace starpo {
 
-// An index has its documents in blocks of 4096. The postings of a term in a block are tiers: tier f has the documents
-// that contain the term at least f times. So a document's frequency is the number of tiers that it is in, and a search
-// can test 64 documents for a frequency at once.
+// An index divides its documents into blocks of 4096. The postings of a term in a block are tiers: tier f is the set of
+// documents that contain the term at least f times. The frequency of the term in a document is therefore the number of
+// tiers that contain the document, and a search can test 64 documents for a frequency at once.
 constexpr std::uint32_t kBlockWords = 64;
 constexpr std::uint32_t kBlockDocuments = 64 * kBlockWords;
 
@@ -18,7 +18,7 @@ struct Posting {
   std::uint32_t frequency;
 };
 
-// Where the tiers of a term in a block are.
+// Locates the tiers of a term in a block.
 struct PostingBlock {
   std::uint32_t block;
   std::uint32_t highest_frequency;  // number of tiers
@@ -28,9 +28,9 @@ struct PostingBlock {
 // A bit per document of a block.
 using BlockBits = std::array<std::uint64_t, kBlockWords>;
 
-// Appends the tiers of postings, which are in the order of their positions and in one block. A tier starts with its
-// number of documents. Then it has their positions in the block, as 16-bit numbers, or, if they are many, a bit per
-// document from the next word on.
+// Appends the tiers of the postings of one block, which are sorted by position. A tier starts with its number of
+// documents. In a small tier, the positions of the documents in the block follow, as 16-bit numbers. In a large tier, a
+// bit per document of the block follows, from the next word on.
 void append_tiers(std::vector<Posting> postings, std::vector<std::uint64_t>& words);
 
 struct Tier {

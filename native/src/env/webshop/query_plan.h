@@ -14,7 +14,7 @@ struct QueryTerm {
   std::span<const PostingBlock> postings;
 };
 
-// The blocks that have terms of a query, and the highest scores that their documents can have.
+// The blocks that contain terms of a query, with upper bounds of the scores of their documents.
 class QueryPlan {
  public:
   // shortest: [blocks] shortest length of a document, encoded
@@ -27,7 +27,7 @@ class QueryPlan {
 
  private:
   std::vector<QueryTerm> terms_;
-  std::vector<const PostingBlock*> postings_;  // [blocks][terms], null for a term that the block does not have
+  std::vector<const PostingBlock*> postings_;  // [blocks][terms], null for a term that the block does not contain
   std::vector<double> bounds_;                 // [blocks] of scores
   std::vector<std::uint32_t> blocks_;
 };

@@ -13,8 +13,8 @@
 namespace starpo {
 namespace {
 
-// A search first accepts only scores from a share of the highest bound. If it finds too few, it starts again with the
-// next share. Most queries need only the first.
+// A search first accepts only scores of at least this share of the highest bound. If it finds too few hits, it starts
+// again with the next share. Most queries need only the first share.
 constexpr double kAcceptedShares[] = {0.75, 0.5, 0.25, 0};
 
 Error index_error(const std::string& problem) {

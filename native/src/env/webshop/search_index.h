@@ -22,10 +22,10 @@ class SearchIndex {
   std::uint32_t size() const { return static_cast<std::uint32_t>(documents_.numbers.size()); }  // documents
 
  private:
-  // Returns the terms of a query that the index has, in alphabetical order.
+  // Returns the terms of a query that the index contains, in alphabetical order.
   std::vector<QueryTerm> find_terms(std::string_view query) const;
 
-  // Offers the documents to `hits` that can have a score from its threshold.
+  // Adds the documents whose scores can reach the threshold of `hits`, and returns `hits`.
   TopHits search(const QueryPlan& plan, TopHits hits) const;
 
   std::string_view text_;

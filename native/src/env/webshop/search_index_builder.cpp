@@ -57,8 +57,8 @@ void SearchIndexBuilder::add(std::string_view text, std::string_view group) {
   group_of_.push_back(known->second);
 }
 
-// Returns the numbers of the documents in the order of their positions. Similar documents of similar length are
-// neighbours, so that few blocks have all terms of a query, and a block's upper bounds of scores are tight.
+// Returns the numbers of the documents in the order of their positions. Documents of a group and of similar length are
+// neighbors, so that few blocks contain all terms of a query, and the upper bounds of scores are tight.
 std::vector<std::uint32_t> SearchIndexBuilder::order() const {
   std::vector<std::uint32_t> place_of_group(groups_.size());
   std::uint32_t place = 0;
@@ -96,7 +96,7 @@ void SearchIndexBuilder::finish(const std::function<void(std::string_view)>& wri
       number += read_varint(bytes);
       posting = {positions[number], read_varint(bytes)};
     }
-    std::string().swap(postings.bytes);  // the memory is for the words
+    std::string().swap(postings.bytes);  // frees memory for the words
     std::ranges::sort(all, {}, &Posting::position);
     for (auto begin = all.cbegin(); begin != all.cend();) {
       const std::uint32_t block = begin->position / kBlockDocuments;

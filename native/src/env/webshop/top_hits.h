@@ -19,7 +19,7 @@ struct SearchHit {
 // The best hits of a search.
 class TopHits {
  public:
-  // Accepts hits from a score of `threshold`, and at most `limit`, which is positive.
+  // Accepts hits with a score of at least `threshold`, and keeps the best `limit`, which is positive.
   TopHits(std::size_t limit, float threshold) : limit_(limit), threshold_(threshold) {}
 
   // A document with a lower score is not accepted.
