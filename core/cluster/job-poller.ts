@@ -23,11 +23,16 @@ const settleTime = 3000;
 /** Time in ms for which the poller follows a job after its end, because it can be requeued outside the app. Equals Slurm's default MinJobAge. */
 const requeueTime = 5 * 60_000;
 
+interface FollowedJob {
+  /** Time in ms since the epoch at which the job ended; null if it had not ended at the last read. */
+  ended: number | null;
+}
+
 /** Follows the jobs of all runs, and publishes changes in the summaries of the runs. */
 export class JobPoller {
   private readonly parts: PollerParts;
-  /** The followed runs, with the time in ms since the epoch at which their job ended; null if it had not ended at the last read. */
-  private readonly followed = new Map<string, number | null>();
+  /** The jobs of the followed runs. Each change by the user replaces the object. */
+  private readonly followed = new Map<string, FollowedJob>();
   private readonly reads = new Coalescer(() => this.read());
   private timer: NodeJS.Timeout | null = null;
   private working = false;
@@ -61,7 +66,7 @@ export class JobPoller {
 
   private follow(runIds: readonly string[], next = this.interval): void {
     if (!this.working) return;
-    for (const runId of runIds) this.followed.set(runId, null);
+    for (const runId of runIds) this.followed.set(runId, { ended: null });
     this.reads.request().catch(this.report);
     this.wait(next);
   }
@@ -80,15 +85,17 @@ export class JobPoller {
 
   private async read(): Promise<void> {
     const { jobs, states, supervisor } = this.parts;
-    for (const [runId, ended] of [...this.followed]) {
+    for (const [runId, followed] of [...this.followed]) {
       const [found] = await states.list([runId]);
       // The request was canceled.
       if (!this.working) return;
-      const hasEnded = found?.phase === 'ended';
+      // The user has changed the job since, for example submitted the run again. The next read follows.
+      if (this.followed.get(runId) !== followed) continue;
       // A job that had ended at its first read may have ended long ago.
-      const end = ended ?? (jobs.has(runId) ? Date.now() : 0);
-      if (!found || (hasEnded && Date.now() - end > requeueTime)) this.followed.delete(runId);
-      else this.followed.set(runId, hasEnded ? end : null);
+      const firstSeen = jobs.has(runId) ? Date.now() : 0;
+      followed.ended = found?.phase === 'ended' ? (followed.ended ?? firstSeen) : null;
+      const cannotReturn = followed.ended !== null && Date.now() - followed.ended > requeueTime;
+      if (!found || cannotReturn) this.followed.delete(runId);
       const { run: _, ...job } = found ?? { run: runId };
       if (JSON.stringify(jobs.get(runId)) === JSON.stringify(found && job)) continue;
       if (found) jobs.set(runId, job as RunJob);

@@ -76,10 +76,16 @@ export class JobStates {
     return job;
   }
 
-  /** Changes launch.json of a run, unless the run was submitted again since it was read. */
+  /**
+   * Changes launch.json of a run, unless the run was submitted again since it was read. On a full or read-only disk, it does nothing: the
+   * next read queries Slurm again.
+   */
   private update(runId: string, job: string | null, change: Partial<JobFile>): void {
     const file = readJobFile(this.folder(runId));
-    if (file?.job === job) writeJobFile(this.folder(runId), { ...file, ...change });
+    if (file?.job !== job) return;
+    try {
+      writeJobFile(this.folder(runId), { ...file, ...change });
+    } catch {}
   }
 
   private async stateOf(run: string, file: JobFile): Promise<ClusterJob> {
@@ -127,11 +133,7 @@ export class JobStates {
     const found = (await this.showJob(job)) ?? (await this.showAccounting(job));
     if (found && describeJob(found).phase === 'ended') {
       const { state, exitCode } = found;
-      try {
-        this.update(run, job, { ended: { state, exitCode } });
-      } catch {
-        // On a full or read-only disk, the next read queries Slurm again.
-      }
+      this.update(run, job, { ended: { state, exitCode } });
     }
     return found;
   }

@@ -57,6 +57,8 @@ interface FollowedTrainer {
   stalled: boolean;
   /** Time of {@link performance.now} after which its lock may be checked again, if it runs on another machine. */
   checkAfter: number;
+  /** Whether its lock was held when it was last checked; null if it was not. Some network file systems hide the locks of other machines. */
+  lockHeld: boolean | null;
 }
 
 /**
@@ -144,10 +146,16 @@ export class FollowedRun {
 
   /** Checks whether a trainer is running. */
   async checkAlive(): Promise<void> {
+    const running = await this.isRunning();
+    if (this.closed) return;
+    this.setAlive(running ?? false);
+    if (this.trainer) this.trainer.lockHeld = true;
+  }
+
+  /** Returns null if its lock can't be checked. */
+  private async isRunning(): Promise<boolean | null> {
     const row = this.row();
-    if (!row || this.closed) return;
-    const alive = isLive(row.status) && (await this.parts.liveness.isRunning(row));
-    if (!this.closed) this.setAlive(alive);
+    return row !== undefined && isLive(row.status) && this.parts.liveness.isRunning(row);
   }
 
   /** Checks whether the trainer has ended or stalls. Called every second. */
@@ -169,15 +177,29 @@ export class FollowedRun {
     this.checkStall();
   }
 
-  /** Checks the lock of a trainer on another machine if Slurm reports that its job is not running, or if it has no job and stalls: its machine may be down. */
+  /**
+   * Checks the lock of a trainer on another machine if Slurm reports that its job is not running. Without a job, it checks the lock once, and
+   * again while the trainer stalls: its machine may be down.
+   */
   private async checkLock(trainer: FollowedTrainer): Promise<void> {
     const phase = this.parts.jobs.get(this.id)?.phase;
-    const mayHaveEnded = phase ? phase === 'pending' || phase === 'ended' : trainer.stalled;
+    const isFirst = phase === undefined && trainer.lockHeld === null;
+    const mayHaveEnded = phase ? phase === 'pending' || phase === 'ended' : trainer.lockHeld && trainer.stalled;
     const now = performance.now();
-    if (!mayHaveEnded || now < trainer.checkAfter) return;
-    trainer.checkAfter = now + checkInterval;
+    if (!(isFirst || mayHaveEnded) || now < trainer.checkAfter) return;
+    if (!isFirst) trainer.checkAfter = now + checkInterval;
     await this.refresh();
-    await this.checkAlive();
+    if (phase) await this.checkAlive();
+    else await this.checkHeldLock(trainer);
+  }
+
+  /** Only the release of a lock that was held shows the end of a trainer: a living trainer must not get a second one on its run. */
+  private async checkHeldLock(trainer: FollowedTrainer): Promise<void> {
+    const running = await this.isRunning();
+    if (this.closed || this.trainer !== trainer) return;
+    if (running === null) trainer.checkAfter = performance.now() + checkInterval;
+    else if (trainer.lockHeld && !running) this.setAlive(false);
+    else trainer.lockHeld = running;
   }
 
   publishQueuePosition(position: number | null): void {
@@ -314,7 +336,9 @@ export class FollowedRun {
     if (alive === (this.trainer !== null)) return;
     this.trainer?.watch?.close();
     const row = alive ? this.row() : undefined;
-    this.trainer = row ? { watch: isLocal(row) ? this.watchFolder() : null, stalled: false, checkAfter: 0 } : null;
+    this.trainer = row
+      ? { watch: isLocal(row) ? this.watchFolder() : null, stalled: false, checkAfter: 0, lockHeld: null }
+      : null;
     this.changed({ immediate: false });
   }
 

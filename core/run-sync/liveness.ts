@@ -22,7 +22,8 @@ export class Liveness {
     this.home = home;
   }
 
-  async isRunning(row: Pick<RunRow, 'id' | 'pid' | 'host'>): Promise<boolean> {
+  /** Returns null if the lock of a run whose process is not visible can't be checked. */
+  async isRunning(row: Pick<RunRow, 'id' | 'pid' | 'host'>): Promise<boolean | null> {
     const hasProcess = row.pid !== null && isLocal(row) && processExists(row.pid);
     // The lock of a local process is released when it ends.
     if (row.pid !== null && isLocal(row) && !hasProcess) return false;
@@ -31,7 +32,7 @@ export class Liveness {
     try {
       return (await this.trainer.status(runFolder(this.home, row.id))).running;
     } catch {
-      return hasProcess;
+      return hasProcess || null;
     } finally {
       const next = this.waiting.shift();
       if (next) next();

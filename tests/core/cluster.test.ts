@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Cluster } from '../../core/cluster/cluster.ts';
 import { readJobFile, writeJobFile } from '../../core/cluster/job-file.ts';
 import { describeJob, describeTest } from '../../core/cluster/job-words.ts';
@@ -10,8 +10,11 @@ import { slurmScript } from '../../core/cluster/script.ts';
 import { parseAccounting, parseJob, parseQueue, slurmFailure } from '../../core/cluster/slurm.ts';
 import { limitSeconds, slurmTarget } from '../../core/contract/cluster-targets.ts';
 import { priceText } from '../../core/host/commands/cluster.ts';
+import { writeWhole } from '../../core/run-directory/write-whole.ts';
 import { clusterWith } from './fixtures/cluster-with.ts';
 import { World } from './fixtures/world.ts';
+
+vi.mock('../../core/run-directory/write-whole.ts', { spy: true });
 
 // Outputs recorded from Slurm 22.05.
 const queue = `5|PENDING|Dependency|N/A||N/A|0
@@ -292,7 +295,7 @@ test('a job that Slurm accepts although it can never run is canceled, and the ru
   await world.close();
 });
 
-test('an ended job that is requeued is active again', async () => {
+test('an ended job that is requeued is active again, also on a full disk', async () => {
   const world = new World();
   let queued = '';
   const { cluster } = clusterWith(world, (program, args) => {
@@ -301,7 +304,12 @@ test('an ended job that is requeued is active again', async () => {
   });
   writeJobFile(world.run('a'), { target: 'slurm', job: '4', submitted: 1 });
   await cluster.refuseActive('a');
+  expect(readJobFile(join(world.home, 'runs/a'))?.ended).toMatchObject({ state: 'CANCELLED' });
+  vi.mocked(writeWhole).mockImplementationOnce(() => {
+    throw Object.assign(new Error(), { code: 'ENOSPC' });
+  });
   await cluster.act('a', 'requeue');
+  expect(await cluster.jobs.list(['a'])).toMatchObject([{ job: '4', phase: 'running' }]);
   await expect(cluster.refuseActive('a')).rejects.toMatchObject({ code: 'job_active' });
   await world.close();
 });

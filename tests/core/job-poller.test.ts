@@ -3,6 +3,7 @@ import { Cluster } from '../../core/cluster/cluster.ts';
 import { writeJobFile } from '../../core/cluster/job-file.ts';
 import { JobPoller } from '../../core/cluster/job-poller.ts';
 import { type runSlurm, slurmFailure } from '../../core/cluster/slurm.ts';
+import type { ClusterJob } from '../../core/contract/cluster.ts';
 import type { RunJob } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import { submitRun } from '../../core/server/cluster.ts';
@@ -75,6 +76,33 @@ test('jobs are followed until they can no longer be requeued, and changes are pu
   }
   await poller.close();
   await world.close();
+});
+
+test('a run that is submitted again while its ended job is read is still followed', async () => {
+  const jobs = new Map<string, RunJob>();
+  const phases: (string | undefined)[] = [];
+  const [asked, first] = [Promise.withResolvers<void>(), Promise.withResolvers<'ended'>()];
+  const answers = [first.promise, 'pending', 'running'] as const;
+  let reads = 0;
+  const list = async () => {
+    asked.resolve();
+    const phase = await answers[Math.min(reads++, 2)];
+    return [{ run: 'a', phase } as ClusterJob];
+  };
+  const poller = new JobPoller({
+    ...{ home: '/nowhere', states: { list, expire: () => {}, close: () => {} }, jobs, slurm: { interval: 0 } },
+    supervisor: { publishSummaries: () => phases.push(jobs.get('a')?.phase) },
+    log: (message) => expect.fail(message),
+  });
+  poller.work();
+  poller.changed(['a']);
+  await asked.promise;
+  poller.changed(['a']);
+  first.resolve('ended');
+  // The state of the earlier job is not published.
+  await vi.waitUntil(() => phases.length === 2);
+  expect(phases).toEqual(['pending', 'running']);
+  await poller.close();
 });
 
 test('a run is followed although the answer to its submission was lost', async () => {

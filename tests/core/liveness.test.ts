@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -25,7 +25,7 @@ test('checking sixty runs of other hosts starts at most two processes at once, a
   const remote = Array.from({ length: 60 }, (_, index) => liveness.isRunning(row(index, 1, 'elsewhere')));
   const answers = await Promise.all(remote);
   expect(answers).toHaveLength(60);
-  expect(new Set(answers)).toEqual(new Set([true, false]));
+  expect(new Set(answers)).toEqual(new Set([true, false, null]));
   expect(requests).toBe(60);
   expect(most).toBeLessThanOrEqual(2);
 
@@ -34,28 +34,33 @@ test('checking sixty runs of other hosts starts at most two processes at once, a
   expect(requests).toBe(60);
 });
 
-test('a run on another machine is running while its journal grows, until it is silent or Slurm reports that its job is not running', async () => {
+test('a run on another machine is running while its journal grows, until its lock is released or Slurm reports that its job is not running', async () => {
   const world = new World();
   const folder = world.run('submitted', [journal.started(0)]);
   writeJobFile(folder, { target: 'slurm', job: '1', submitted: 1 });
   const slurm = new FakeSlurm();
   slurm.jobs.set('1', { state: 'RUNNING', reason: 'None', nice: 0, exitCode: '0:0' });
-  const started = world.run('started', [journal.started(0)]);
+  const [started, hidden] = ['started', 'hidden'].map((id) => world.run(id, [journal.started(0)])) as [string, string];
   let silence = 0;
   const clock = () => performance.now() + silence;
   const core = await world.core(undefined, { backgroundWork: true, clock, slurm: { run: slurm.run, interval: 0 } });
   const untilIs = (expected: string, run = 'submitted') => untilRun(core, run, ({ status }) => status === expected);
-  // Its lock is not visible on this machine.
-  await untilIs('interrupted');
+  // Their locks are not visible on this machine.
+  await Promise.all(['submitted', 'started', 'hidden'].map((run) => untilIs('interrupted', run)));
   const append = (line: string) => appendFileSync(join(folder, 'events.jsonl'), `${line}\n`);
   append(journal.iteration(1, 1));
-  appendFileSync(join(started, 'events.jsonl'), `${journal.iteration(1, 1)}\n`);
-  await Promise.all([untilIs('running'), untilIs('running', 'started')]);
+  const lock = join(started, 'trainer.lock');
+  writeFileSync(lock, JSON.stringify({ pid: process.pid }));
+  for (const folder of [started, hidden]) appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(1, 1)}\n`);
   await core.supervisor.scanNow();
-  expect(core.runs.get('submitted').status).toBe('running');
-  // Its job runs. The other run has no job, so its machine may be down.
+  for (const run of ['submitted', 'started', 'hidden']) expect(core.runs.get(run).status).toBe('running');
+  // Two of the runs have no job, so their machines may be down, but only the lock of one was seen.
+  rmSync(lock);
   silence = 3_600_000;
-  await untilIs('interrupted', 'started');
+  // The first scan finds that they stall.
+  for (let scan = 0; scan < 3; scan++) await core.supervisor.scanNow();
+  expect(core.runs.get('started').status).toBe('interrupted');
+  expect(core.runs.get('hidden')).toMatchObject({ status: 'running', stalled: { code: 'trainer_stalled' } });
   expect(core.runs.get('submitted').status).toBe('running');
   slurm.set('1', { state: 'PENDING', reason: 'BeginTime' });
   await untilIs('interrupted');
