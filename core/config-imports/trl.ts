@@ -2,13 +2,19 @@ import { Failure } from '../contract/failure.ts';
 import type { Draft } from './draft.ts';
 import { unsupported } from './verl.ts';
 
+/** The completions that an iteration of TRL trains on, in all epochs, and those of each of its optimizer steps. */
+interface Batch {
+  trained: number;
+  perStep: number;
+}
+
 /** TRL's GRPOConfig, as YAML or JSON. TRL's prompts and rewards are the user's data and code, so the environments are those of a preset. */
 export function importTrl(draft: Draft): void {
   const { from, config } = draft;
   draft.changed(
     `TRL's data set and reward functions have no counterpart. The environments are those of the preset ${config.preset}; choose another preset with preset=NAME.`,
   );
-  const stepsPerIteration = importBatch(draft);
+  const batch = importBatch(draft);
   importAdvantage(draft);
   importLoss(draft);
   importCorrection(draft);
@@ -19,14 +25,14 @@ export function importTrl(draft: Draft): void {
   if (topK !== undefined) draft.set('rollout.top_k', Math.max(0, topK), 'top_k');
   draft.integer('rollout.max_response_tokens', 'max_completion_length');
   draft.integer('seed', 'seed');
-  importSchedule(draft, stepsPerIteration);
+  importSchedule(draft, batch);
 }
 
 /**
  * Sets the groups and the mini-batch, and returns TRL's optimizer steps per iteration. TRL counts completions per device. An iteration generates all
  * completions on which TRL trains until it generates again.
  */
-function importBatch(draft: Draft): number {
+function importBatch(draft: Draft): Batch {
   const { from, config } = draft;
   const size = from.integer('num_generations', 1) ?? 8;
   draft.set('rollout.group_size', size, 'num_generations');
@@ -60,17 +66,17 @@ function importBatch(draft: Draft): number {
   const epochs = from.integer('num_iterations', 1) ?? 1;
   draft.set('policy_loss.epochs', epochs, 'num_iterations');
   config.rollout.slots = Math.min(config.rollout.slots, generated);
-  return (generated / perStep) * epochs;
+  return { trained: generated * epochs, perStep };
 }
 
 /** Sets the number of iterations and the intervals of evaluations and checkpoints. TRL counts optimizer steps. */
-function importSchedule(draft: Draft, stepsPerIteration: number): void {
+function importSchedule(draft: Draft, { trained, perStep }: Batch): void {
   const { from } = draft;
+  const why = `TRL counts optimizer steps; an iteration has ${Number((trained / perStep).toFixed(2))}.`;
   const count = (target: string, source: string) => {
     const steps = from.integer(source, 0);
     if (steps === undefined) return;
-    const why = `TRL counts optimizer steps; an iteration has ${stepsPerIteration}.`;
-    draft.set(target, Math.ceil(steps / stepsPerIteration), source, stepsPerIteration === 1 ? '' : why);
+    draft.set(target, Math.ceil((steps * perStep) / trained), source, trained === perStep ? '' : why);
   };
   if (!from.has('max_steps') || from.integer('max_steps') === -1)
     throw new Failure(

@@ -123,11 +123,12 @@ function importPenalty(draft: Draft): void {
   else draft.set('reward.format_penalty', -weight, source, 'A penalty is a negative reward here.');
 }
 
+/** Sets the iterations. verl-agent has one batch per epoch, and stops after the epochs or the steps, whichever are fewer. */
 function importIterations(draft: Draft): void {
-  const { from } = draft;
-  if (from.integer('trainer.total_training_steps') !== undefined)
-    draft.integer('iterations', 'trainer.total_training_steps');
-  const epochs = from.integer('trainer.total_epochs');
-  if (epochs !== undefined)
-    draft.set('iterations', epochs, 'trainer.total_epochs', "verl-agent's data has one batch per epoch.");
+  const [steps, epochs] = ['trainer.total_training_steps', 'trainer.total_epochs'] as const;
+  const [most, rounds] = [draft.from.integer(steps), draft.from.integer(epochs)];
+  if (rounds === undefined) draft.integer('iterations', steps);
+  else if (most === undefined) draft.set('iterations', rounds, epochs, "verl-agent's data has one batch per epoch.");
+  else if (most < rounds) draft.set('iterations', most, steps, `It ends before ${epochs} = ${rounds}.`);
+  else draft.set('iterations', rounds, epochs, `It ends before ${steps} = ${most}, with one batch per epoch.`);
 }

@@ -390,6 +390,15 @@ describe("verl-agent's overrides", () => {
   });
 
   test.each([
+    [100, 100, 'trainer.total_training_steps = 100 is iterations = 100. It ends before trainer.total_epochs = 150.'],
+    [200, 150, 'trainer.total_epochs = 150 is iterations = 150. It ends before trainer.total_training_steps = 200'],
+  ])('%i steps and 150 epochs are %i iterations', (steps, iterations, note) => {
+    const { config, texts } = imported([], ...overrides, `trainer.total_training_steps=${steps}`);
+    expect(config.iterations).toBe(iterations);
+    expect(texts('changed')).toContain(note);
+  });
+
+  test.each([
     ['env.history_length=-1', /^env\.history_length must be 0 or more, not -1\.$/],
     ['env.max_steps=101', /^env\.max_steps: environments\.0\.max_turns must be 100 or less/],
     ['env.sokoban.dim_room=[6]', /^env\.sokoban\.dim_room must be a list of two numbers, not \[6\]\.$/],
@@ -467,6 +476,16 @@ describe("TRL's GRPOConfig", () => {
     expect(config.environments.map(({ type }) => type)).toEqual(['frozen-lake']);
     expect(texts('changed')).toContain('reward functions have no counterpart');
     expect(texts('no_counterpart')).toMatch(/dataset_name: episodes come from environments/);
+    // 200 · 116 / 200 would be rounded up if it were computed as 200 / (200 / 116).
+    const sizes = [
+      'per_device_train_batch_size=116',
+      'gradient_accumulation_steps=1',
+      'num_iterations=1',
+      'max_steps=200',
+    ];
+    const uneven = imported([{ name: 'grpo.yaml', text: yaml }], ...sizes, '+generation_batch_size=200');
+    expect(uneven.config.iterations).toBe(116);
+    expect(uneven.texts('changed')).toContain('TRL counts optimizer steps; an iteration has 1.72.');
     const { environments } = imported([{ name: 'grpo.yaml', text: yaml }], 'preset=starter-sokoban-grpo').config;
     expect(environments.map(({ type }) => type)).toEqual(['sokoban']);
   });
