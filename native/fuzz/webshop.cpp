@@ -52,7 +52,15 @@ void shop_texts(std::string_view input) {
 
 void index_bytes(std::string_view input) {
   const std::string aligned(input);
-  succeeds([&] { SearchIndex(aligned).search("red mug", 50); });
+  succeeds([&] {
+    const SearchIndex index(aligned);
+    const auto hits = index.search("red mug", 50);
+    require(hits.size() <= 50, "a search has a limit");
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      require(hits[i].document < index.size() && hits[i].score > 0, "a hit is a document with a score");
+      require(i == 0 || !hits[i].is_better_than(hits[i - 1]), "hits are sorted");
+    }
+  });
   succeeds([&] {
     const ProductStore store(aligned);
     for (std::size_t i = 0; i < store.size(); ++i) store.product(i);

@@ -5,6 +5,7 @@
 #include "env/webshop/catalogue.h"
 #include "env/webshop/catalogue_reader.h"
 #include "env/webshop/goals.h"
+#include "env/webshop/search_index_builder.h"
 #include "env/webshop/synthetic_catalogue.h"
 #include "error_code.h"
 #include "files/sha256.h"
@@ -256,6 +257,16 @@ TEST_CASE("a large catalogue gets mapped index files, which are built once per v
   const std::string products = read_text(folder.path() / names[0]);
   write_text(folder.path() / names[0], products.substr(0, products.size() - 8));
   CHECK(error_code_of(open) == "index_invalid");
+  write_text(folder.path() / names[0], products);
+  const std::string search = read_text(folder.path() / names[1]);
+  SearchIndexBuilder more_products;
+  for (std::size_t i = 0; i <= built->size(); ++i) more_products.add("tea");
+  std::string bytes;
+  std::move(more_products).finish([&](std::string_view piece) { bytes += piece; });
+  write_text(folder.path() / names[1], bytes);
+  CHECK(error_code_of(open) == "index_invalid");
+  write_text(folder.path() / names[1], search);
+  CHECK(open()->search("tea") == in_memory.search("tea"));
 
   const Catalogue human(folder.path(), true, 1);  // its index and the other one stay side by side
   CHECK(index_files().size() == 6);

@@ -1,11 +1,14 @@
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstring>
 #include <map>
 #include <random>
 
 #include "env/webshop/analyzer.h"
 #include "env/webshop/search_index.h"
 #include "env/webshop/search_index_builder.h"
+#include "env/webshop/search_index_file.h"
 #include "error_code.h"
 #include "vectors.h"
 
@@ -175,6 +178,38 @@ TEST_CASE("a query without known terms finds nothing") {
     CHECK(index.search(query, 50).empty());
   const std::string empty = index_of({});
   CHECK(SearchIndex(empty).search("mug", 50).empty());
+}
+
+TEST_CASE("a text that repeats a word is found like others") {
+  std::vector<std::string> texts(5000, "mug cup");
+  texts[10] = texts[4999] = "mug";
+  for (int i = 0; i < 20'000; ++i) texts[4999] += " cup";
+  for (int i = 0; i < 300; ++i) texts[10] += " cup";
+  check_searches(texts, 1, {"cup", "mug cup cup"}, 50);
+}
+
+TEST_CASE("postings that are not in order fail with index_invalid") {
+  std::vector<std::string> texts(2 * 4096);  // a block of even documents, then one of odd documents
+  texts[0] = "mug";
+  texts[1] = "mug";
+  texts[2] = "mug mug";
+  const std::string bytes = index_of(texts, 2);
+  const std::size_t postings = sizeof(SearchIndexHeader) + 2 * sizeof(std::uint64_t);  // 2 tiers, then 1
+  const std::size_t blocks = postings + 3 * sizeof(std::uint64_t), second = blocks + sizeof(PostingBlock);
+  CHECK(SearchIndex(bytes).search("mug", 50).size() == 3);
+  const auto check_invalid = [&](std::size_t at, auto value) {
+    CAPTURE(at);
+    std::string damaged = bytes;
+    REQUIRE(std::memcmp(&damaged[at], &value, sizeof value) != 0);
+    std::memcpy(&damaged[at], &value, sizeof value);
+    CHECK(error_code_of([&] { SearchIndex(damaged).search("mug", 50); }) == "index_invalid");
+  };
+  for (const std::uint32_t block : {0, 2}) check_invalid(second + offsetof(PostingBlock, block), block);
+  for (const std::uint32_t begin : {0, 1, 3}) check_invalid(second + offsetof(PostingBlock, begin), begin);
+  for (const std::uint32_t words : {0, 1, 3}) check_invalid(blocks + offsetof(PostingBlock, words), words);
+  check_invalid(second + offsetof(PostingBlock, words), 2u);
+  check_invalid(blocks + offsetof(PostingBlock, highest_frequency), 3u);
+  for (const std::uint16_t documents : {0, 3}) check_invalid(postings + sizeof(std::uint64_t), documents);
 }
 
 TEST_CASE("a damaged index is rejected, or its search fails with index_invalid") {

@@ -25,8 +25,7 @@ bool BlockSearch::search(std::uint32_t block, std::span<const BlockTerm> terms, 
 void BlockSearch::prefetch(std::span<const BlockTerm> terms) const {
   constexpr std::size_t line = 64 / sizeof(std::uint64_t);
   for (const auto& [weight, block] : terms)
-    for (std::size_t word = 0; word < block.words && block.begin + word < postings_.size(); word += line)
-      __builtin_prefetch(&postings_[block.begin + word]);
+    for (std::size_t word = 0; word < block.words; word += line) __builtin_prefetch(&postings_[block.begin + word]);
 }
 
 bool BlockSearch::read_tiers(std::span<const BlockTerm> terms, std::uint8_t shortest) {
@@ -35,18 +34,22 @@ bool BlockSearch::read_tiers(std::span<const BlockTerm> terms, std::uint8_t shor
   bound_ = 0;
   std::size_t scratch = 0;
   for (const BlockTerm& term : terms) {
-    TierReader reader(postings_, term.postings);
-    double contribution = 0;
+    TierReader reader(postings_.subspan(term.postings.begin, term.postings.words));
+    double contribution = 0, contribution_before = 0;
     for (std::uint32_t frequency = 1; frequency <= term.postings.highest_frequency; ++frequency) {
       if (scratch == scratch_.size()) scratch_.emplace_back();
       const Tier tier = reader.next(scratch_[scratch]);
       if (tier.bits == nullptr) return false;
-      scratch += tier.bits == scratch_[scratch].data();
-      const double increased = bm25_.contribution(term.weight, frequency, shortest);
-      const double loss = increased - contribution;
+      if (frequency == 1 || tier.bits != bits_.back()) {
+        scratch += tier.bits == scratch_[scratch].data();
+        contribution_before = contribution;
+        tests_.push_back({tier.bits, 0, 0, 0});
+      }
       bits_.push_back(tier.bits);
-      tests_.push_back({tier.bits, loss, loss * (kBlockDocuments - std::min(tier.documents, kBlockDocuments)), 0});
-      contribution = increased;
+      contribution = bm25_.contribution(term.weight, frequency, shortest);
+      Test& test = tests_.back();
+      test.loss = contribution - contribution_before;
+      test.total_loss = test.loss * (kBlockDocuments - tier.documents);
     }
     bound_ += contribution;
   }

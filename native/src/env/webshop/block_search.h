@@ -35,7 +35,7 @@ class BlockSearch {
   BlockSearch(std::span<const std::uint64_t> postings, const Bm25& bm25, const IndexedDocuments& documents)
       : postings_(postings), bm25_(bm25), documents_(documents) {}
 
-  // Prefetches the postings of a block.
+  // Prefetches the postings of a block. As in `search`, the postings of `terms` must be within the index.
   void prefetch(std::span<const BlockTerm> terms) const;
 
   // `terms` are in alphabetical order, and `shortest` is the shortest length of the block. Returns false if the index
@@ -48,9 +48,9 @@ class BlockSearch {
   using Counters = std::array<std::uint64_t, kCounterBits>;
 
   struct Test {
-    const std::uint64_t* bits;  // of a tier
-    double loss;                // by which the bound of a document outside the tier is lower
-    double total_loss;          // sum of the losses of all documents outside the tier
+    const std::uint64_t* bits;  // of a tier, or of several with the same documents
+    double loss;                // by which the bound of a document outside the tiers is lower
+    double total_loss;          // sum of the losses of all documents outside the tiers
     std::uint32_t cost;         // loss in units of a counter
   };
 

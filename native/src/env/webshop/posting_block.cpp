@@ -43,22 +43,19 @@ void append_tiers(std::vector<Posting> tier, std::vector<std::uint64_t>& words) 
   }
 }
 
-TierReader::TierReader(std::span<const std::uint64_t> postings, const PostingBlock& block)
-    : rest_(postings.subspan(std::min<std::size_t>(block.begin, postings.size()))) {
-  rest_ = rest_.first(std::min<std::size_t>(block.words, rest_.size()));
-}
-
 Tier TierReader::next(BlockBits& scratch) {
-  if (rest_.empty()) return {nullptr, 0};
+  if (rest_.empty()) return {};
   const std::uint64_t* tier = rest_.data();
   const auto documents = static_cast<std::uint32_t>(number_at(tier, 0));
   const std::size_t size = tier_words(documents);
-  if (size > rest_.size()) return {nullptr, 0};
+  if (documents == 0 || documents > previous_.documents || size > rest_.size()) return {};
   rest_ = rest_.subspan(size);
-  if (documents >= kFewestBits) return {tier + 1, documents};
+  // Each tier is a part of the previous one.
+  if (documents == previous_.documents && previous_.bits != nullptr) return previous_;
+  if (documents >= kFewestBits) return previous_ = {tier + 1, documents};
   scratch.fill(0);
   for (std::size_t i = 1; i <= documents; ++i) set_bit(scratch.data(), number_at(tier, i) % kBlockDocuments);
-  return {scratch.data(), documents};
+  return previous_ = {scratch.data(), documents};
 }
 
 }  // namespace starpo

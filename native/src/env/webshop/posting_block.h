@@ -22,7 +22,7 @@ struct Posting {
 struct PostingBlock {
   std::uint32_t block;
   std::uint32_t highest_frequency;  // number of tiers
-  std::uint32_t begin, words;       // of the postings
+  std::uint32_t begin, words;       // in the postings
 };
 
 // A bit per document of a block.
@@ -34,20 +34,23 @@ using BlockBits = std::array<std::uint64_t, kBlockWords>;
 void append_tiers(std::vector<Posting> postings, std::vector<std::uint64_t>& words);
 
 struct Tier {
-  const std::uint64_t* bits;  // null if the index is damaged
-  std::uint32_t documents;
+  const std::uint64_t* bits = nullptr;  // null if the index is damaged
+  std::uint32_t documents = 0;
 };
 
-// Reads the tiers of a block in order.
+// Reads the tiers of a term in a block in order.
 class TierReader {
  public:
-  TierReader(std::span<const std::uint64_t> postings, const PostingBlock& block);
+  // words: the block's part of the postings
+  explicit TierReader(std::span<const std::uint64_t> words) : rest_(words) {}
 
-  // Returns the next tier. Its bits are in place or in `scratch`.
+  // Returns the next tier. Its bits are in place, in `scratch`, or those of the previous tier if both have the same
+  // documents. A document that repeats a term a million times therefore needs no million bitmaps.
   Tier next(BlockBits& scratch);
 
  private:
   std::span<const std::uint64_t> rest_;
+  Tier previous_{nullptr, kBlockDocuments};
 };
 
 }  // namespace starpo

@@ -107,12 +107,20 @@ std::vector<QueryTerm> SearchIndex::find_terms(std::string_view query) const {
     }
     if (low == term_ends_.size() || part_of(text_, term_ends_, low) != term) continue;
     const std::span<const PostingBlock> postings = part_of(blocks_, block_ends_, low);
-    const auto exists = [&](const PostingBlock& block) { return block.block < shortest_.size(); };
-    if (frequencies_[low] > documents_with_terms_ || !std::ranges::all_of(postings, exists))
-      throw index_error("is damaged");
+    if (frequencies_[low] > documents_with_terms_ || !are_valid(postings)) throw index_error("is damaged");
     terms.push_back({Bm25::weight(count, frequencies_[low], documents_with_terms_), postings});
   }
   return terms;
+}
+
+bool SearchIndex::are_valid(std::span<const PostingBlock> postings) const {
+  std::uint64_t next_block = 0, begin = postings.empty() ? 0 : postings.front().begin;
+  for (const PostingBlock& block : postings) {
+    if (block.block < next_block || block.begin != begin) return false;
+    next_block = std::uint64_t{block.block} + 1;
+    begin += block.words;
+  }
+  return next_block <= shortest_.size() && begin <= postings_.size();
 }
 
 TopHits SearchIndex::search(const QueryPlan& plan, TopHits hits) const {

@@ -25,6 +25,10 @@ class SearchIndex {
   // Returns the terms of a query that the index contains, in alphabetical order.
   std::vector<QueryTerm> find_terms(std::string_view query) const;
 
+  // Returns whether a term's blocks exist, in ascending order, and their postings follow each other. A search then
+  // reads no posting twice.
+  bool are_valid(std::span<const PostingBlock> postings) const;
+
   // Adds the documents whose scores can reach the threshold of `hits`, and returns `hits`.
   TopHits search(const QueryPlan& plan, TopHits hits) const;
 

@@ -1,9 +1,11 @@
 #include "env/webshop/search_index_builder.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
+#include "base/error.h"
 #include "env/webshop/analyzer.h"
 #include "env/webshop/bm25.h"
 #include "env/webshop/posting_block.h"
@@ -107,6 +109,9 @@ void SearchIndexBuilder::finish(const std::function<void(std::string_view)>& wri
                                     })->frequency;
       const auto first_word = static_cast<std::uint32_t>(words.size());
       append_tiers({begin, end}, words);
+      if (words.size() > std::numeric_limits<std::uint32_t>::max())
+        throw Error("catalogue_invalid", "the texts of the catalogue are too long for a search index of 32 GiB",
+                    "use fewer products");
       blocks.push_back({block, highest, first_word, static_cast<std::uint32_t>(words.size()) - first_word});
       begin = end;
     }
