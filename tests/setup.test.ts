@@ -23,6 +23,7 @@ import { appFiles, requiredGlibc } from '../scripts/lib/tar.mjs';
 import {
   architecturesFor,
   buildEnvironment,
+  buildJobs,
   configureOptions,
   missingArchitectures,
   parseProgress,
@@ -230,6 +231,13 @@ describe('trainer build', () => {
   test('reads progress from ninja', () => {
     expect(parseProgress('[43/210] Building CXX object a.o')).toEqual({ done: 43, total: 210 });
     expect(parseProgress('a.cpp:43: [1/2] warning')).toBeUndefined();
+  });
+
+  test('as many compilers run as fit into memory, and at most one per core', () => {
+    const gib = 2 ** 30;
+    expect([buildJobs(8, 4 * gib), buildJobs(2, 4 * gib), buildJobs(8, 64 * gib), buildJobs(8, gib)]).toEqual([
+      3, 2, 8, 1,
+    ]);
   });
 
   test('kernels are built for the GPUs present, or for all if there are none', () => {

@@ -197,6 +197,7 @@ TEST_CASE("status reports the lock holder and the progress of the run") {
                      .isa = "",
                      .device = "",
                      .device_name = "",
+                     .device_uuid = "",
                      .threads = 1,
                      .iterations = 1,
                      .parameters = 1});

@@ -335,7 +335,7 @@ std::vector<Episode> episodes_with_samples() {
   std::vector<Episode> episodes(turns.size());
   std::int32_t id = 100;
   for (std::size_t i = 0; i < turns.size(); ++i)
-    for (const auto [tokens, begins] : turns[i]) {
+    for (const auto& [tokens, begins] : turns[i]) {
       Turn& turn = episodes[i].turns.emplace_back();
       turn.context_ids = {1, 2};
       turn.begins_context = begins;

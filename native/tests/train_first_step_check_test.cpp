@@ -172,7 +172,7 @@ TEST_CASE("the first-step check names contexts of many turns as the cause of few
   for (const int turns : {0, 1, 5}) {
     RunConfig config;
     config.rollout.context_turns = turns;
-    const auto checks = first_step_check(config, {}, {.trained_tokens = 0.005});
+    const auto checks = first_step_check(config, {}, {0.005, {}, {}});
     const auto check = std::ranges::find(checks, std::string("trained_tokens"), &FirstStepCheck::name);
     REQUIRE(check != checks.end());
     CHECK(check->verdict == Verdict::suspicious);

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { cacheFolder, downloadPackages, extractPackage, machineMirror } from './debian-releases.mjs';
 import { mustRun, root } from './process.mjs';
+import { buildJobs } from './trainer-build.mjs';
 
 export const cuda12Folder = join(root, 'native/build-cuda12');
 
@@ -72,6 +72,6 @@ export async function buildCuda12Trainer({ release = 'trixie', mirror = machineM
     ],
     { env },
   );
-  await mustRun('ninja', ['-C', cuda12Folder, '-j', String(availableParallelism()), 'starpo-trainer'], { env });
+  await mustRun('ninja', ['-C', cuda12Folder, '-j', String(buildJobs()), 'starpo-trainer'], { env });
   return join(cuda12Folder, 'starpo-trainer');
 }

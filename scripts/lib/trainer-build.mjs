@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { mustRun, root, run, SetupError } from './process.mjs';
@@ -13,6 +13,17 @@ const testsReport = 'building-tests.json';
 /** Heartbeat interval of a build in ms, and the silence after which its report is stale: its pid may belong to another process. */
 const beat = 30_000;
 const silence = 10 * beat;
+
+/** Memory that a compiler needs for the largest translation unit, in bytes. */
+const compilerMemory = 1.3 * 2 ** 30;
+
+/** Returns the number of compilers that fit into memory, up to one per core. */
+export function buildJobs(
+  cores = availableParallelism(),
+  memory = Math.min(totalmem(), process.constrainedMemory() || Infinity),
+) {
+  return Math.max(1, Math.min(cores, Math.floor(memory / compilerMemory)));
+}
 
 /** Parses ninja's `[done/total]` counter. @param {string} line @returns {{ done: number, total: number } | undefined} */
 export function parseProgress(line) {
@@ -89,7 +100,7 @@ export async function buildNative(
     const hint = 'CMake names the missing library above.';
     const env = buildEnvironment();
     if (configure) await mustRun('cmake', configure, { hint, signal, env });
-    await mustRun('ninja', ['-C', folder, '-j', String(availableParallelism()), ...targets], {
+    await mustRun('ninja', ['-C', folder, '-j', String(buildJobs()), ...targets], {
       hint: 'If the messages above look stale, delete native/build and try again.',
       signal,
       niceness,
