@@ -96,7 +96,8 @@ export class Studio {
     // Only this process serves a read-only folder, so its token is not shared.
     const token = () => (this.readsOnly ? newToken() : unlessFull(() => folderToken(home), newToken));
     const opening = async () => {
-      const { openEndpoint } = await loadServer();
+      // Loaded on demand, because most commands need no libraries for HTTP and WebSockets.
+      const { openEndpoint } = await import('../server/http.ts');
       return openEndpoint(endpoint, { home, token: token() }, (channel) => this.serve(channel));
     };
     this.listening ??= opening().catch((error) => {
@@ -254,9 +255,6 @@ export class Studio {
     (this.options.log ?? console.error)(`${message} ${hint}`);
   }
 }
-
-/** Loads the libraries for HTTP and WebSockets on demand, because most commands do not need them. */
-const loadServer = () => import('../server/http.ts');
 
 /** Returns the result of `work`, or of `otherwise` if the disk is full: the app must open, because it can delete runs. */
 function unlessFull<T>(work: () => T, otherwise: () => T): T {

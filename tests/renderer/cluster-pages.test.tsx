@@ -1,10 +1,13 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { RunJob, RunSummary } from '../../core/contract/contract.ts';
 import { Failure } from '../../core/contract/failure.ts';
+import { statusText } from '../../renderer/pages/run/run-header.tsx';
 import { FakeSlurm } from '../core/fixtures/fake-slurm.ts';
 import { World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
+import { runOf } from './summaries.ts';
 
 vi.mock('uplot', () => import('./uplot.ts'));
 
@@ -121,7 +124,7 @@ test('a job is described when it can never run, runs, is requeued, is in an unkn
   await page.shown(page.withText('section[aria-label="Last lines of trainer.log"]', 'No such file'));
   panel()!.querySelector('summary')!.click();
   await page.shown(() =>
-    /^12n1.*3 s127$/.test(page.find('section[aria-label="Attempts"] tbody tr')?.textContent ?? ''),
+    new RegExp(`^1${job}n1.*3 s127$`).test(page.find('section[aria-label="Attempts"] tbody tr')?.textContent ?? ''),
   );
 });
 
@@ -129,6 +132,20 @@ const submitDialog = () =>
   page.shown(() => dialog()?.querySelector('[aria-label="Batch script"] pre')?.textContent?.includes('#SBATCH'));
 const fact = (title: string) =>
   [...dialog()!.querySelectorAll('dt')].find(({ textContent }) => textContent === title)!.nextSibling!.textContent;
+
+test.each<[status: RunSummary['status'], phase: RunJob['phase'], text: RegExp]>([
+  ['created', 'pending', /^Waiting for the job$/],
+  ['created', 'running', /^Starting…$/],
+  ['running', 'unknown', /^Starting…$/],
+  ['completed', 'running', /^All iterations completed$/],
+  ['completed', 'unknown', /^All iterations completed$/],
+  ['completed', 'pending', /^Waiting for the job$/],
+  ['failed', 'running', /^Its job is running$/],
+  ['failed', 'ended', /^Failed after iteration 87\./],
+])('a run that is %s with a job that is %s has its own status', (status, phase, text) => {
+  const job = { phase } as RunJob;
+  expect(statusText(runOf({ status, job }))).toMatch(text);
+});
 
 test('a new run is submitted after its script, price and start are shown, also if it was created before', async () => {
   const before = page.core.runs.list().map(({ id }) => id);

@@ -120,11 +120,16 @@ const ordinalRules = new Intl.PluralRules('en', { type: 'ordinal' });
 const ordinalEndings: Record<string, string> = { one: 'st', two: 'nd', few: 'rd' };
 const ordinal = (number: number) => `${number}${ordinalEndings[ordinalRules.select(number)] ?? 'th'}`;
 
-function statusText(run: RunSummary): string {
+/** Describes a run that reports no phase. */
+export function statusText(run: RunSummary): string {
   const { status, iteration, job, phase, queuePosition } = run;
   // The job's panel describes its state.
-  if (job && hasActiveJob(run) && status !== 'paused')
-    return job.phase === 'running' ? 'Starting…' : 'Waiting for the job';
+  if (job?.phase === 'pending' && status !== 'paused') return 'Waiting for the job';
+  if (job && hasActiveJob(run) && !['running', 'paused', 'completed'].includes(status)) {
+    if (job.phase !== 'running') return 'Waiting for the job';
+    // After an end, the job also ends, or it was requeued and starts the run again.
+    return status === 'created' ? 'Starting…' : 'Its job is running';
+  }
   switch (status) {
     case 'created':
       return 'Not started yet';
