@@ -61,7 +61,7 @@ const remedies: readonly Remedy[] = [
   {
     id: 'entropy_bonus',
     title: 'Roll back and raise the entropy bonus',
-    why: 'A small entropy bonus keeps responses varied. Add it early: no tested setting restored variety once it was lost.',
+    why: 'A small entropy bonus keeps responses varied. Add it early: in a run with a single thought it made reasoning varied but random.',
     regimes: [...lowVariety, 'compressed'],
     changes: ({ policy_loss }) =>
       policy_loss.entropy_coefficient >= 0.01

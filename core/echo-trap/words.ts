@@ -10,7 +10,7 @@ const states: Record<TrapState, string> = {
   healthy: 'No evidence of collapse.',
   solved: 'Success is at its peak and little is left to learn. Lower reward std and entropy are expected here.',
   narrowing:
-    'Reasoning is becoming the same on every level. Act now: no tested setting restored variety once it was lost.',
+    'Reasoning is becoming the same on every level. Act now: no tested setting restored level-dependent reasoning once it was lost.',
   locked: 'Reasoning is the same on every level, and success neither rises nor falls.',
   watch: 'Early signals of collapse. They may clear.',
   warning: 'High risk of collapse unless something changes.',
