@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { ClusterJob } from '../contract/cluster.ts';
 import type { JobAttempt, JobLog } from '../contract/cluster-job.ts';
-import { asFailure, Failure } from '../contract/failure.ts';
+import { asFailure, Failure, ignoring } from '../contract/failure.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { type JobFile, readJobFile, writeJobFile } from './job-file.ts';
 import { jobLogs, readAttempts } from './job-logs.ts';
@@ -77,15 +77,17 @@ export class JobStates {
   }
 
   /**
-   * Changes launch.json of a run, unless the run was submitted again since it was read. On a full or read-only disk, it does nothing: the
-   * next read queries Slurm again.
+   * Changes launch.json of a run, unless the run was submitted again since it was read. Does nothing in a folder without
+   * space or write access: the next read queries Slurm again.
    */
   private update(runId: string, job: string | null, change: Partial<JobFile>): void {
     const file = readJobFile(this.folder(runId));
     if (file?.job !== job) return;
     try {
       writeJobFile(this.folder(runId), { ...file, ...change });
-    } catch {}
+    } catch (error) {
+      ignoring('disk_full', 'disk_read_only', 'file_forbidden')(error);
+    }
   }
 
   private async stateOf(run: string, file: JobFile): Promise<ClusterJob> {

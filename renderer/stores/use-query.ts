@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { ApiError, Input, Output, ProcedureName } from '../../core/contract/contract.ts';
 import { asFailure } from '../../core/contract/failure.ts';
 import { isConnectionLost } from '../api/api.ts';
@@ -34,9 +34,11 @@ export function useQuery<P extends ProcedureName>(
     value: Output<P> | null;
     error: ApiError | null;
   } | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `round` or `revision` repeats the call.
+  // A new object repeats the call.
+  const call = useMemo(() => (key === null ? null : { key, round, revision }), [key, round, revision]);
   useEffect(() => {
-    if (key === null || !open) return;
+    if (call === null || !open) return;
+    const { key } = call;
     let active = true;
     const request = () =>
       api.call(name, JSON.parse(key) as Input<P>).then(
@@ -50,7 +52,7 @@ export function useQuery<P extends ProcedureName>(
       active = false;
       clearTimeout(timer);
     };
-  }, [api, name, key, delay, open, round, revision]);
+  }, [api, name, call, delay, open]);
   return {
     value: last?.value ?? null,
     error: last?.error ?? null,

@@ -2,30 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { importConfig } from '../../core/config-imports/import-config.ts';
-import type { ImportNote } from '../../core/contract/configuration.ts';
-import type { RunConfig } from '../../core/run-config/schema.ts';
 import { starpo } from './fixtures/child.ts';
+import { failure, imported } from './fixtures/imported-config.ts';
 
 const folder = join(import.meta.dirname, 'fixtures', 'ragen');
 const file = (name: string) => ({ name, text: readFileSync(join(folder, name), 'utf8') });
 const sokoban = ['_2_sokoban.yaml', 'base.yaml', 'envs.yaml'].map(file);
 const lake = ['_3_frozen_lake.yaml', 'base.yaml', 'envs.yaml'].map(file);
 
-function imported(files: readonly { name: string; text: string }[], ...overrides: string[]) {
-  const { config, notes } = importConfig(files, overrides);
-  const texts = (kind: ImportNote['kind']) =>
-    notes
-      .filter((note) => note.kind === kind)
-      .map(({ text }) => text)
-      .join('\n');
-  return { config: config as unknown as RunConfig, texts };
-}
-
 /** An interpolation of OmegaConf. */
 const reference = (path: string) => `\${${path}}`;
-
-const failure = (code: string, message: string | RegExp, hint = /./) =>
-  expect.objectContaining({ code, message: expect.stringMatching(message), hint: expect.stringMatching(hint) });
 
 /** Overrides that select RAGEN-2's filter. */
 const secondFilter = [
@@ -329,193 +315,6 @@ describe('files', () => {
     [[text('a.yaml', `a: ${'{b: '.repeat(40)}1${'}'.repeat(40)}`)], [], 'config_unreadable', /nested too deeply/],
   ])('%# are refused with a reason', (files, overrides, code, message) => {
     expect(() => importConfig(files, overrides)).toThrow(failure(code, message));
-  });
-});
-
-describe("verl-agent's overrides", () => {
-  const overrides = [
-    ...['algorithm.adv_estimator=grpo', 'data.train_batch_size=32', 'data.val_batch_size=128', 'env.rollout.n=8'],
-    ...[
-      'env.env_name=Sokoban',
-      'env.seed=7',
-      'env.max_steps=15',
-      'env.sokoban.dim_room=[6,6]',
-      'env.sokoban.num_boxes=1',
-    ],
-    ...['actor_rollout_ref.model.path=Qwen/Qwen2.5-1.5B-Instruct', 'actor_rollout_ref.actor.optim.lr=1e-6'],
-    ...['actor_rollout_ref.actor.ppo_mini_batch_size=64', 'actor_rollout_ref.actor.use_kl_loss=True'],
-    ...['actor_rollout_ref.actor.kl_loss_coef=0.01', 'actor_rollout_ref.actor.kl_loss_type=low_var_kl'],
-    ...[
-      'actor_rollout_ref.actor.use_invalid_action_penalty=True',
-      'actor_rollout_ref.actor.invalid_action_penalty_coef=0.2',
-    ],
-    ...['actor_rollout_ref.rollout.val_kwargs.temperature=0.4', 'actor_rollout_ref.rollout.val_kwargs.do_sample=True'],
-    ...['trainer.total_epochs=150', 'trainer.test_freq=5', 'actor_rollout_ref.rollout.name=vllm', 'trainer.nnodes=1'],
-  ];
-
-  test('become a configuration', () => {
-    const { config, texts } = imported([], ...overrides);
-    expect(config).toMatchObject({
-      preset: 'qwen2.5-1.5b-sokoban-grpo',
-      iterations: 150,
-      rollout: { groups: 32, group_size: 8, max_response_tokens: 512, context_turns: 3 },
-      levels: { train_seed: 7 },
-      reward: { format_penalty: -0.2 },
-      kl: { coefficient: 0.01, estimator: 'k3', placement: 'loss' },
-      policy_loss: { mini_batch: 64 },
-      evaluation: { every: 5, levels: 128, temperature: 0.4 },
-    });
-    expect(config.environments).toMatchObject([
-      {
-        type: 'sokoban',
-        config: { dim_x: 6, num_boxes: 1, search_depth: 30 },
-        max_turns: 15,
-        max_actions: 15,
-        max_actions_per_turn: 1,
-      },
-    ]);
-    expect(texts('no_counterpart')).toContain('trainer.nnodes');
-  });
-
-  test.each([
-    [14, { context_turns: 15 }, 'Includes the current turn.'],
-    [15, { context_turns: 0 }, 'The history covers the whole episode.'],
-    [1000, { context_turns: 0 }, 'The history covers the whole episode.'],
-  ])('a history of %i turns is imported for episodes of 15 turns', (turns, rollout, why) => {
-    const { config, texts } = imported([], ...overrides, `env.history_length=${turns}`);
-    expect(config.rollout).toMatchObject(rollout);
-    expect(texts('changed')).toContain(
-      `env.history_length = ${turns} is rollout.context_turns = ${rollout.context_turns}. ${why}`,
-    );
-  });
-
-  test.each([
-    [100, 100, 'trainer.total_training_steps = 100 is iterations = 100. It ends before trainer.total_epochs = 150.'],
-    [200, 150, 'trainer.total_epochs = 150 is iterations = 150. It ends before trainer.total_training_steps = 200'],
-  ])('%i steps and 150 epochs are %i iterations', (steps, iterations, note) => {
-    const { config, texts } = imported([], ...overrides, `trainer.total_training_steps=${steps}`);
-    expect(config.iterations).toBe(iterations);
-    expect(texts('changed')).toContain(note);
-  });
-
-  test.each([
-    ['env.history_length=-1', /^env\.history_length must be 0 or more, not -1\.$/],
-    ['env.max_steps=101', /^env\.max_steps: environments\.0\.max_turns must be 100 or less/],
-    ['env.sokoban.dim_room=[6]', /^env\.sokoban\.dim_room must be a list of two numbers, not \[6\]\.$/],
-    ['actor_rollout_ref.actor.ppo_mini_batch_size=0', /ppo_mini_batch_size must be 1 or more, not 0\.$/],
-    ['actor_rollout_ref.actor.kl_loss_coef=-0.1', /kl_loss_coef must be 0 or more, not -0\.1\.$/],
-    ['actor_rollout_ref.actor.optim.lr_warmup_steps_ratio=2', /must be between 0 and 1, not 2\.$/],
-    ['actor_rollout_ref.actor.optim.lr=.inf', /optim\.lr must be a number, not Infinity\.$/],
-  ])('%s is refused', (override, message) => {
-    const [setting] = override.split('=');
-    const hint = new RegExp(`${setting}=VALUE`);
-    expect(() => imported([], ...overrides, override)).toThrow(failure('config_invalid', message, hint));
-  });
-
-  test('with another environment are refused', () => {
-    expect(() => importConfig([], ['env.env_name=alfworld/AlfredTWEnv'])).toThrow(
-      failure('config_unsupported', /env\.env_name = alfworld/),
-    );
-  });
-});
-
-describe("TRL's GRPOConfig", () => {
-  const yaml = [
-    'model_name_or_path: Qwen/Qwen2.5-0.5B-Instruct',
-    ...[
-      'num_generations: 8',
-      'per_device_train_batch_size: 16',
-      'gradient_accumulation_steps: 4',
-      'max_completion_length: 256',
-    ],
-    ...[
-      'learning_rate: 2.0e-6',
-      'lr_scheduler_type: cosine',
-      'warmup_steps: 10',
-      'max_steps: 300',
-      'beta: 0.04',
-      'num_iterations: 2',
-    ],
-    ...[
-      'epsilon: 0.2',
-      'epsilon_high: 0.28',
-      'loss_type: dr_grpo',
-      'scale_rewards: false',
-      'temperature: 0.9',
-      'bf16: true',
-    ],
-    ...['eval_steps: 25', 'save_steps: 50', 'report_to: wandb', 'dataset_name: my/data'],
-  ].join('\n');
-
-  test('becomes a configuration with the environments of a preset', () => {
-    const { config, texts } = imported([{ name: 'grpo.yaml', text: yaml }]);
-    expect(config).toMatchObject({
-      preset: 'qwen2.5-0.5b-frozen-lake-grpo',
-      // Each iteration has two of TRL's optimizer steps.
-      iterations: 150,
-      rollout: { groups: 8, group_size: 8, max_response_tokens: 256, temperature: 0.9 },
-      advantage: { estimator: 'dr_grpo' },
-      policy_loss: {
-        average: 'fixed_length',
-        clip_low: 0.2,
-        clip_high: 0.28,
-        mini_batch: 64,
-        epochs: 2,
-        dual_clip: 0,
-        entropy_coefficient: 0,
-      },
-      optimizer: { learning_rate: 2e-6, schedule: 'cosine', warmup: 10, weight_decay: 0 },
-      kl: { coefficient: 0.04, estimator: 'k3', placement: 'loss' },
-      evaluation: { every: 13 },
-      checkpoint: { every: 25 },
-      filter: { strategy: 'none' },
-    });
-    expect(texts('changed')).toContain(
-      'max_steps = 300 is iterations = 150. TRL counts optimizer steps; an iteration has 2.',
-    );
-    expect(config.environments.map(({ type }) => type)).toEqual(['frozen-lake']);
-    expect(texts('changed')).toContain('reward functions have no counterpart');
-    expect(texts('no_counterpart')).toMatch(/dataset_name: episodes come from environments/);
-    // 200 · 116 / 200 would be rounded up if it were computed as 200 / (200 / 116).
-    const sizes = [
-      'per_device_train_batch_size=116',
-      'gradient_accumulation_steps=1',
-      'num_iterations=1',
-      'max_steps=200',
-    ];
-    const uneven = imported([{ name: 'grpo.yaml', text: yaml }], ...sizes, '+generation_batch_size=200');
-    expect(uneven.config.iterations).toBe(116);
-    expect(uneven.texts('changed')).toContain('TRL counts optimizer steps; an iteration has 1.72.');
-    const { environments } = imported([{ name: 'grpo.yaml', text: yaml }], 'preset=starter-sokoban-grpo').config;
-    expect(environments.map(({ type }) => type)).toEqual(['sokoban']);
-  });
-
-  test.each([
-    ['importance_sampling_level: sequence', 'dapo', { objective: 'clip', ratio_level: 'sequence', average: 'token' }],
-    ['beta: 0', 'cispo', { objective: 'cispo', average: 'token', clip_low: 1, clip_high: 4 }],
-    [
-      'sapo_temperature_neg: 1.2',
-      'sapo',
-      { objective: 'sapo', average: 'trajectory', tau_positive: 1, tau_negative: 1.2 },
-    ],
-  ])('%s with loss_type %s is imported', (line, loss, expected) => {
-    const text = yaml.replace(/^(epsilon|epsilon_high|loss_type|beta):.*$/gm, '');
-    const files = [{ name: 'grpo.yaml', text: `${text}\nloss_type: ${loss}\nepsilon_high: 5\n${line}\n` }];
-    expect(imported(files).config.policy_loss).toMatchObject(expected);
-  });
-
-  test.each([
-    ['max_steps=-1', 'config_invalid', /max_steps is not set/],
-    ['num_generations=7', 'config_invalid', /64 completions per generation are not a multiple of num_generations = 7/],
-    ['loss_type=vespo', 'config_unsupported', /loss_type = vespo/],
-    ['+save_strategy=epoch', 'config_unsupported', /save_strategy = epoch/],
-    ['num_iterations=0', 'config_invalid', /num_iterations must be 1 or more/],
-    ['importance_sampling_level=turn', 'config_unsupported', /importance_sampling_level = turn/],
-    ['preset=none-such', 'preset_unknown', /none-such/],
-  ])('%s is refused', (override, code, message) => {
-    expect(() =>
-      importConfig([{ name: 'grpo.yaml', text: `${yaml}\nimportance_sampling_level: token\n` }], [override]),
-    ).toThrow(failure(code, message));
   });
 });
 
