@@ -29,8 +29,8 @@ export function importTrl(draft: Draft): void {
 }
 
 /**
- * Sets the groups and the mini-batch, and returns TRL's optimizer steps per iteration. TRL counts completions per device. An iteration generates all
- * completions on which TRL trains until it generates again.
+ * Sets the groups, the mini-batch and the epochs. TRL counts completions per device. An iteration generates all completions on which TRL trains until
+ * it generates again.
  */
 function importBatch(draft: Draft): Batch {
   const { from, config } = draft;
