@@ -102,109 +102,68 @@ __device__ unsigned mass_threshold(Mass kind, const float* row, int vocab, bool 
 
 namespace {
 
-// Returns Gumbel noise -log(-log(u)) from 32 random bits. u = 1 - v, because v has a high resolution near 0, where the
-// noise is large. kMaxNoise is an upper bound of the noise.
-constexpr float kMaxNoise = 22.9f;
-__device__ __forceinline__ float gumbel(std::uint32_t bits) {
-  const float v = fminf(fmaf(static_cast<float>(bits), 0x1p-32f, 0x1p-33f), 0x1.fffffep-1f);
-  return -logf(-log1pf(-v));
+// Returns the uniform number in [0, 1) of a row's draw, with 53 random bits.
+__device__ double uniform_draw(const SamplerSettings& settings, std::int32_t episode, std::int32_t position) {
+  std::uint32_t bits[4] = {settings.iteration, static_cast<std::uint32_t>(episode),
+                           static_cast<std::uint32_t>(position) + 1, 0};
+  philox(bits, settings.random.seed, static_cast<std::uint32_t>(settings.random.stream));
+  return static_cast<double>((static_cast<std::uint64_t>(bits[0]) << 32 | bits[1]) >> 11) * 0x1p-53;
 }
 
-// The counter of a row's random numbers. Reads it only when noise is drawn.
-struct Draw {
-  const SamplerSettings* settings;
-  const std::int32_t* episode;
-  const std::int32_t* position;
-
-  __device__ __forceinline__ void operator()(int number, std::uint32_t (&bits)[4]) const {
-    bits[0] = settings->iteration;
-    bits[1] = static_cast<std::uint32_t>(*episode);
-    bits[2] = static_cast<std::uint32_t>(*position) + 1;
-    bits[3] = static_cast<std::uint32_t>(number);
-    philox(bits, settings->random.seed, static_cast<std::uint32_t>(settings->random.stream));
+// Returns the first of `count` masses at which their running sum exceeds `target`, and subtracts the masses before it
+// from `target`. If rounding keeps the sum below the target, returns the last positive mass. If none is positive,
+// returns 0.
+template <class MassAt>
+__device__ __forceinline__ int invert(int count, double& target, MassAt mass_at) {
+  double sum = 0, before = 0;
+  int chosen = 0;
+  bool reached = false;
+  for (int i = 0; i < count; ++i) {
+    const auto mass = static_cast<double>(mass_at(i));  // a shuffle needs all lanes, also after the sum is reached
+    if (reached || !(mass > 0)) continue;
+    chosen = i;
+    before = sum;
+    sum += mass;
+    reached = sum > target;
   }
+  target -= before;
+  return chosen;
+}
+
+// The warp that the draw selects, and the rest of the target in it.
+struct ChosenWarp {
+  int warp;
+  double target;
 };
 
-// The running argmax of z + noise (the Gumbel-max trick). Of equal values, the lowest id wins.
-struct RunningArgmax {
-  float best;
-  int id;
-
-  __device__ __forceinline__ void add(float value, int candidate) {
-    if (value > best || (value == best && candidate < id)) {
-      best = value;
-      id = candidate;
-    }
-  }
-
-  // Adds noise to z of the ids [8 group, 8 group + 8), which is -infinity for truncated ids. Draws noise only if it can
-  // change the result.
-  __device__ __forceinline__ void add(const float (&z)[8], int group, const Draw& draw) {
-#pragma unroll
-    for (int first = 0; first < 8; first += 4) {
-      const float high = fmaxf(fmaxf(z[first], z[first + 1]), fmaxf(z[first + 2], z[first + 3]));
-      if (!(high + kMaxNoise >= best) || high == -INFINITY) continue;
-      std::uint32_t bits[4];
-      draw(group * 2 + first / 4, bits);
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        if (z[first + i] > -INFINITY) add(z[first + i] + gumbel(bits[i]), group * 8 + first + i);
-    }
-  }
-};
-
-constexpr int kNoId = 0x7fffffff;
-
-__device__ __forceinline__ void warp_argmax(RunningArgmax& argmax) {
-#pragma unroll
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const float value = __shfl_xor_sync(kAllLanes, argmax.best, mask);
-    const int id = __shfl_xor_sync(kAllLanes, argmax.id, mask);
-    argmax.add(value, id);
-  }
-}
-
-// Returns the argmax over the block to thread 0.
-__device__ __forceinline__ RunningArgmax block_argmax(RunningArgmax argmax, RunningArgmax* scratch) {
-  warp_argmax(argmax);
-  if (lane_index() == 0) scratch[warp_index()] = argmax;
-  __syncthreads();
-  if (warp_index() == 0) {
-    argmax = lane_index() < static_cast<int>(blockDim.x / 32) ? scratch[lane_index()] : RunningArgmax{-INFINITY, kNoId};
-    warp_argmax(argmax);
-  }
-  return argmax;
-}
-
-// One block per row. Without truncation, one pass over the row computes the sums and the argmax. With truncation,
-// more passes find the thresholds, and a last one the argmax.
+// One block per row. A pass over the row computes the sums and each thread's mass: the sum of exp(z - maximum) over its
+// ids. With truncation, more passes find the thresholds and sum the kept ids. Then the cumulative distribution is
+// inverted with one random number: over the warps, the threads of a warp, and the ids of a thread.
 __global__ void __launch_bounds__(kMaxRowThreads)
     sample_kernel(Logits logits, const SamplerSettings* settings, SamplerRows rows, const std::int32_t* stop_ids,
                   int stop_count, Choices choices) {
   STARPO_SHARED(RowSums, sums_scratch[kMaxRowThreads / 32 + 1]);
-  STARPO_SHARED(RunningArgmax, argmax_scratch[kMaxRowThreads / 32]);
+  STARPO_SHARED(float, warp_masses[kMaxRowThreads / 32]);
+  STARPO_SHARED(ChosenWarp, chosen_warp[1]);
   STARPO_SHARED(float, threshold_scratch[kThresholdScratch]);
   const float* const row = logits.data + static_cast<std::size_t>(blockIdx.x) * logits.stride;
   const bool aligned = is_aligned(row);
-  const int vocab = logits.vocab, groups = (vocab + 7) / 8;
+  const int vocab = logits.vocab, groups = (vocab + 7) / 8, threads = static_cast<int>(blockDim.x);
   const SamplingSettings& sampling = settings->sampling;
   const float inverse_temperature = 1.0f / sampling.temperature;
   const bool counts = sampling.top_k > 0 && sampling.top_k < vocab,
              truncates = counts || sampling.min_p > 0 || sampling.top_p < 1;
-  const Draw draw{settings, rows.episodes + blockIdx.x, rows.positions + blockIdx.x};
 
   RowSums own = RowSums::none();
-  RunningArgmax argmax{-INFINITY, kNoId};
-  for (int group = threadIdx.x; group < groups; group += blockDim.x) {
+  for (int group = threadIdx.x; group < groups; group += threads) {
     float z[8];
     load_scaled(row, group, vocab, aligned, inverse_temperature, z);
     own.add(z);
-    if (!truncates) argmax.add(z, group, draw);
   }
   const RowSums sums = block_row_sums(own, sums_scratch);
 
+  Truncation truncation{0, 0};
   if (truncates && sums.valid()) {
-    Truncation truncation{0, 0};
     const auto threshold = [&](Mass kind, float required_mass) {
       return mass_threshold(kind, row, vocab, aligned, inverse_temperature, sums.maximum, truncation, required_mass,
                             threshold_scratch);
@@ -212,27 +171,56 @@ __global__ void __launch_bounds__(kMaxRowThreads)
     if (counts) truncation.least_key = threshold(Mass::count, static_cast<float>(sampling.top_k));
     truncation.least_weight = sampling.min_p;
     if (sampling.top_p < 1) truncation.least_key = max(truncation.least_key, threshold(Mass::weight, sampling.top_p));
-    for (int group = threadIdx.x; group < groups; group += blockDim.x) {
+  }
+  const auto mass_of_logit = [&](float logit) {
+    const float weight = __expf(fmaxf(logit * inverse_temperature - sums.maximum, -128.0f));
+    return truncation.keeps(order_key(logit), weight) ? weight : 0.0f;
+  };
+  // Sums the groups first, first + step, ...
+  const auto mass_of_groups = [&](int first, int step) {
+    float mass = 0;
+    for (int group = first; group < groups; group += step) {
       float z[8];
       load_group(row, group, vocab, aligned, -INFINITY, z);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const unsigned key = order_key(z[i]);
-        z[i] *= inverse_temperature;
-        if (!truncation.keeps(key, __expf(fmaxf(z[i] - sums.maximum, -128.0f)))) z[i] = -INFINITY;
-      }
-      argmax.add(z, group, draw);
+      for (const float logit : z) mass += mass_of_logit(logit);
     }
-  }
-  argmax = block_argmax(argmax, argmax_scratch);
-  if (threadIdx.x != 0) return;
+    return mass;
+  };
+  const float mass = truncates ? mass_of_groups(threadIdx.x, threads) : own.sum * __expf(own.maximum - sums.maximum);
 
-  const bool valid = sums.valid() && argmax.id < vocab;
-  choices.ids[blockIdx.x] = valid ? argmax.id : -1;
-  choices.logprobs[blockIdx.x] = valid ? sums.logprob(row[argmax.id] * inverse_temperature) : NAN;
+  const float warp_mass = warp_sum(mass);
+  if (lane_index() == 0) warp_masses[warp_index()] = warp_mass;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    double target = 0;
+    for (int warp = 0; warp < threads / 32; ++warp) target += static_cast<double>(warp_masses[warp]);
+    target *= uniform_draw(*settings, rows.episodes[blockIdx.x], rows.positions[blockIdx.x]);
+    const int warp = invert(threads / 32, target, [&](int i) { return warp_masses[i]; });
+    chosen_warp[0] = {warp, target};
+  }
+  __syncthreads();
+  if (warp_index() != chosen_warp[0].warp) return;
+
+  double target = chosen_warp[0].target;
+  const auto lane_of = [&](float of_lane) {
+    return invert(32, target, [&](int lane) { return __shfl_sync(kAllLanes, of_lane, lane); });
+  };
+  const int thread = warp_index() * 32 + lane_of(mass);
+  const int first = thread + lane_index() * threads, step = 32 * threads;  // the lanes divide the thread's groups
+  const int lane = lane_of(mass_of_groups(first, step));
+  if (lane_index() != lane) return;
+  const auto id_at = [&](int i) { return (first + i / 8 * step) * 8 + i % 8; };
+  const int own_ids = first < groups ? ((groups - first - 1) / step + 1) * 8 : 0;
+  const int id =
+      id_at(invert(own_ids, target, [&](int i) { return id_at(i) < vocab ? mass_of_logit(row[id_at(i)]) : 0.0f; }));
+
+  const bool valid = sums.valid() && id < vocab;
+  choices.ids[blockIdx.x] = valid ? id : -1;
+  choices.logprobs[blockIdx.x] = valid ? sums.logprob(row[id] * inverse_temperature) : NAN;
   choices.entropies[blockIdx.x] = valid ? sums.entropy() : NAN;
   bool stop = false;
-  for (int i = 0; i < stop_count; ++i) stop = stop || (valid && argmax.id == stop_ids[i]);
+  for (int i = 0; i < stop_count; ++i) stop = stop || (valid && id == stop_ids[i]);
   choices.stops[blockIdx.x] = stop;
 }
 

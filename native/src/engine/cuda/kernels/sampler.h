@@ -32,9 +32,8 @@ struct Choices {
 };
 
 // Samples from softmax(logits / temperature) truncated by top-k, then min-p, then top-p. All ties at a threshold are
-// kept. Uses the Gumbel-max trick: the choice is the id with the largest z + noise. Each draw gives the noise of four
-// ids, and the fourth counter word is the number of the draw. A row's choice doesn't depend on other rows. Reads the
-// temperature from the settings, not from logits.
+// kept. Inverts the cumulative distribution with one random number per row; the fourth counter word is 0. A row's
+// choice doesn't depend on other rows. Reads the temperature from the settings, not from logits.
 void sample(Stream&, const Logits&, const SamplerSettings* settings, const SamplerRows&, const std::int32_t* stop_ids,
             int stop_count, const Choices&);
 

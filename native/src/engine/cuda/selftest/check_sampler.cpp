@@ -129,7 +129,7 @@ double corner_cases(Stream& stream) {
   return correct ? 0 : 1;
 }
 
-// The argmax is found in each warp of the block.
+// Ids of every warp of the block can be chosen.
 double many_warps(Stream& stream) {
   constexpr int vocab = 4099;
   const std::vector<std::int32_t> winners{40, 296, 552, 808, 4098};
