@@ -210,12 +210,14 @@ TEST_CASE("cuBLASLt: a prefill of many tokens uses it, with a separate SwiGLU, a
   for (int i = 0; i < 2; ++i) CHECK(choices[0][i].logprob == doctest::Approx(logprobs[i]).epsilon(0.01));
 }
 
-TEST_CASE("cuBLASLt: the library isn't opened in exact and fp32 modes") {
+TEST_CASE("cuBLASLt: the library computes only the backward pass in exact mode, and nothing in fp32") {
   Fixture f;
   Matmul exact = f.matmul(MatmulMode::exact, {{fake("good")}, "a test's"});
-  CHECK_FALSE(exact.uses_library());
-  CHECK(reason_contains(exact, "exact mode"));
+  CHECK(exact.uses_library());
+  CHECK(reason_contains(exact, "of the backward pass"));
   check_every_product(f, exact);
+  CHECK(exact.counts().library == 2);
+  CHECK(exact.counts().own == 2);
   Matmul fp32 = f.matmul(MatmulMode::fp32, {{fake("good")}, "a test's"});
   CHECK_FALSE(fp32.uses_library());
   CHECK(reason_contains(fp32, "fp32"));
@@ -241,7 +243,7 @@ TEST_CASE("cuBLASLt: an engine reports the library of its matrix products") {
   };
   CHECK(choice({"cuda:0", Precision::bf16, Exactness::fast}).find("use cuBLASLt 13.2.3 (" + fake("good") + ")") !=
         std::string::npos);
-  CHECK(choice({"cuda:0", Precision::bf16, Exactness::exact}).find("exact mode") != std::string::npos);
+  CHECK(choice({"cuda:0", Precision::bf16, Exactness::exact}).find("of the backward pass") != std::string::npos);
   CHECK(choice({"cpu", Precision::fp32, Exactness::exact}) == "");
 }
 

@@ -59,16 +59,9 @@ std::string self_test(Stream& stream, lt::Products& products) {
 
 Matmul::Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace, const lt::Search& search)
     : mode_(mode), workspace_(workspace) {
-  switch (mode) {
-    case MatmulMode::fast: choice_ = open(stream, search); break;
-    case MatmulMode::exact:
-      choice_ =
-          "All matrix products use the trainer's own kernels, because exact mode needs a fixed order of summation.";
-      break;
-    case MatmulMode::fp32:
-      choice_ = "All matrix products use the trainer's own kernels, because the precision is fp32.";
-      break;
-  }
+  choice_ = mode == MatmulMode::fp32
+                ? "All matrix products use the trainer's own kernels, because the precision is fp32."
+                : open(stream, search);
 }
 
 Matmul::~Matmul() = default;
@@ -96,7 +89,9 @@ std::string Matmul::open(Stream& stream, const lt::Search& search) {
     if (!defect.empty()) library_.reset();
     return defect;
   });
-  if (library) return "Large matrix products use " + library->name() + ", others the trainer's own kernels.";
+  if (library)
+    return std::string("Large matrix products ") + (mode_ == MatmulMode::exact ? "of the backward pass " : "") +
+           "use " + library->name() + ", others the trainer's own kernels.";
   return "All matrix products use the trainer's own kernels: " + reason + ".";
 }
 

@@ -15,7 +15,8 @@ class Products;
 
 enum class MatmulMode {
   fast,   // cuBLASLt for large products, if it is installed and passes its self-test
-  exact,  // own kernels without split, so that forward results don't depend on the batch
+  exact,  // the same in the backward pass, and own kernels without split in the forward pass, so that its results don't
+          // depend on the batch
   fp32,   // own kernels, without reduced precision
 };
 
@@ -31,7 +32,7 @@ class Matmul {
   static constexpr int kLargeTokens = 64;
   static constexpr double kLargeProducts = 1e7;
 
-  // Opens and tests the library in fast mode. The workspace has kWorkspaceBytes in device memory.
+  // Opens and tests the library, except in fp32 mode. The workspace has kWorkspaceBytes in device memory.
   Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace,
          const lt::Search& search = lt::default_search());
   ~Matmul();
