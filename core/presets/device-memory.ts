@@ -33,7 +33,7 @@ export function deviceMemoryParts(config: RunConfig, shape: ModelShape): MemoryP
     ...(critic.model === 'full' ? [{ name: 'critic', lifetime: 'run' as const, bytes: trained }] : []),
     ...(kl.coefficient > 0 ? [{ name: 'reference', lifetime: 'run' as const, bytes: parameters * width }] : []),
     ...(keepsStart ? [{ name: 'start', lifetime: 'run' as const, bytes: parameters * width }] : []),
-    { name: 'kv_cache', lifetime: 'rollout', bytes: sequences * (rollout.context + 1) * cachedToken },
+    { name: 'kv_cache', lifetime: 'rollout', bytes: sequences * rollout.context * cachedToken },
     { name: 'rollout_buffers', lifetime: 'rollout', bytes: rolloutBytes(shape, width, slots) },
     { name: 'activations', lifetime: 'update', bytes: tokens * tokenBytes(config, shape, width) },
     { name: 'logits', lifetime: 'update', bytes: logitRows * perLogitRow },

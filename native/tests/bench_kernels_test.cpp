@@ -28,7 +28,8 @@ TEST_CASE("starpo-bench kernels measures the ceilings, and every kernel and plan
     if (each.contains("chosen")) ++chosen[{kernel, rows}];
   }
   CHECK(kernels == std::set<std::string>{"qkv", "attention_output", "gate_up", "down", "head", "residual_norm",
-                                         "bias_rope_append", "cached_attention", "cached_attention split", "sample"});
+                                         "cached_attention exact", "cached_attention", "cached_attention split",
+                                         "sample"});
   CHECK(chosen.size() == 5);
   for (const auto& [product, count] : chosen) CHECK(count == 1);
   CHECK(plans.at({"gate_up", 8}) == 5);  // SwiGLU can't be split

@@ -76,7 +76,8 @@ TEST_CASE("cuda attention: empty batches launch nothing") {
   const std::vector<std::int32_t> starts = {0, 0};
   CHECK(packed_sequences(starts, nullptr).longest == 0);
   attention_forward<float>(stream, {2, 1, 64, 1.0f}, packed_sequences(starts, nullptr), nullptr, nullptr, nullptr);
-  cached_attention<float>(stream, {2, 1, 64, 1.0f}, {}, {0, nullptr, nullptr, false}, nullptr, nullptr);
+  cached_attention<float>(stream, {2, 1, 64, 1.0f}, {}, {0, nullptr, nullptr, CachedUse::prefill}, {}, nullptr,
+                          nullptr);
 }
 
 }  // namespace starpo::cuda

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kCopyBytes = 16;
 constexpr std::size_t kSharedAlignment = 128;
-constexpr std::size_t kMaxSharedBytes = 227 * 1024;  // compute capability 9.0
+constexpr std::size_t kMaxSharedBytes = 99 * 1024;  // compute capability 8.6 and 8.9; others have more
 constexpr unsigned kMaxThreads = 1024;
 
 void perform(const AsynchronousCopy& copy) {
@@ -72,7 +72,7 @@ void run_grid(const char* kernel_name, dim3 grid, dim3 block, std::size_t shared
     throw KernelError(launch_name + "invalid grid");
   if (block.x * block.y * block.z == 0 || block.x * block.y * block.z > kMaxThreads)
     throw KernelError(launch_name + "a block has 1 to 1024 threads");
-  if (shared_bytes > kMaxSharedBytes) throw KernelError(launch_name + "more than 227 KiB of dynamic shared memory");
+  if (shared_bytes > kMaxSharedBytes) throw KernelError(launch_name + "more than 99 KiB of dynamic shared memory");
 
   // The exact size, so that AddressSanitizer detects accesses past the end.
   std::unique_ptr<void, Free> shared;

@@ -90,7 +90,7 @@ class CudaGenerator final : public Generator {
               stop_count = static_cast<int>(draws.stop_ids.size());
     upload_rows(requests, draws);
     const bool splits = !exact_ && rows * weights_.width().kv_heads < kBlocksWithoutSplit;
-    const StepKey key{rows, stop_count, splits ? key_parts(longest_keys(requests)) : 1};
+    const StepKey key{rows, stop_count, splits ? key_parts(longest_keys(requests), weights_.width().head_dim) : 1};
     Graph& step = steps_[key];
     int steps = 0;
     if (!step) {
@@ -127,7 +127,7 @@ class CudaGenerator final : public Generator {
   int longest_keys(std::span<const ResponseRequest> requests) const {
     int longest = 0;
     for (const ResponseRequest& request : requests) longest = std::max(longest, sequences_[request.slot].length);
-    return std::min(longest + kStepsPerCall, shape_.cached_tokens());
+    return std::min(longest + kStepsPerCall, shape_.context);
   }
 
   // Returns the cache slot of a shared prompt, or -1 if all are in use.
@@ -205,7 +205,7 @@ class CudaGenerator final : public Generator {
     upload(stream_, buffers_.row_tokens, tokens);
     upload(stream_, buffers_.row_positions, positions);
     const auto run = [&] {
-      run_layers({rows, buffers_.row_slots, buffers_.row_positions, false}, buffers_.row_tokens, {});
+      run_layers({rows, buffers_.row_slots, buffers_.row_positions, CachedUse::prefill}, buffers_.row_tokens, {});
     };
     Graph& prefill = prefills_[rows];
     if (prefill) return prefill.launch(stream_);
@@ -222,8 +222,7 @@ class CudaGenerator final : public Generator {
       const KvCache<T>& cache = buffers_.caches[layer];
       const T* const delta = layer == 0 ? nullptr : buffers_.delta;
       run_layer(stream_, weights_, products_, layer, rows.rows, b.x, delta, b, buffers_.delta, [&](const float* bias) {
-        bias_rope_append(stream_, rows.rows, qkv_shape(width), b.qkv, bias, rows.position, rotary_, cache, rows.slot);
-        cached_attention(stream_, attention_shape(width), cache, rows, b.qkv, b.attended, splits);
+        cached_attention(stream_, attention_shape(width), cache, rows, {bias, rotary_}, b.qkv, b.attended, splits);
       });
     }
   }
@@ -234,8 +233,10 @@ class CudaGenerator final : public Generator {
     const Widths& width = weights_.width();
     const LayerBuffers<T>& b = buffers_.layer;
     const DecodeRows& state = buffers_.rows;
-    run_layers({rows, buffers_.slots, state.positions, true}, state.tokens,
-               key_splits(key.key_parts * kKeySplit, buffers_.key_partials));
+    const bool divides = !exact_ && rows * width.kv_heads <= kBlocksWithDividedKeys;
+    const CachedUse use = divides ? CachedUse::fast_decode : CachedUse::decode;
+    run_layers({rows, state.slots, state.positions, use}, state.tokens,
+               key_splits(key.key_parts * split_length(width.head_dim), width.head_dim, buffers_.key_partials));
     residual_norm(stream_, rows, width.hidden, b.x, static_cast<const T*>(buffers_.delta),
                   weights_.master(weights_.offsets().final_norm), weights_.layout().config().rms_norm_eps, b.normed,
                   nullptr);

@@ -36,8 +36,8 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   for (int i = 0; i < model.num_hidden_layers; ++i) {
     T* const keys = arena.allocate<T>(cache);
     T* const values = arena.allocate<T>(cache);
-    caches.push_back({keys, values, static_cast<int>(cache_slots), width.kv_heads, shape.cached_tokens(),
-                      width.head_dim, prefix_slot, prefix_length});
+    caches.push_back({keys, values, static_cast<int>(cache_slots), width.kv_heads, shape.context, width.head_dim,
+                      prefix_slot, prefix_length});
   }
 
   layer = {};
@@ -58,7 +58,7 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   row_states = arena.allocate<std::int32_t>(static_cast<std::size_t>(kRowStates) * decode_rows);
   std::int32_t* next = row_states;
   for (std::int32_t** each :
-       {&rows.tokens, &rows.positions, &rows.remaining, &rows.states, &rows.logged, &this->slots, &episodes}) {
+       {&rows.tokens, &rows.positions, &rows.remaining, &rows.states, &rows.logged, &rows.slots, &episodes}) {
     *each = next;
     if (next) next += decode_rows;
   }
@@ -70,13 +70,13 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   sampler = arena.allocate<SamplerSettings>(1);
   stop_ids = arena.allocate<std::int32_t>(kMaxStopIds);
   const AttentionShape attention{width.heads, width.kv_heads, width.head_dim, 1};
-  key_partials =
-      arena.allocate<float>(key_split_partials(attention, decode_rows, key_splits(shape.cached_tokens(), nullptr)));
+  key_partials = arena.allocate<float>(
+      key_split_partials(attention, decode_rows, key_splits(shape.context, width.head_dim, nullptr)));
 }
 
-KeySplits key_splits(int longest, float* partials) {
-  if (key_parts(longest) <= 1) return {};
-  return {kKeySplit, longest, partials};
+KeySplits key_splits(int longest, int head_dim, float* partials) {
+  if (key_parts(longest, head_dim) <= 1) return {};
+  return {split_length(head_dim), longest, partials};
 }
 
 HostBuffers::HostBuffers(int rows)

@@ -19,11 +19,9 @@ struct GeneratorShape {
   int context;   // maximum tokens per slot
 
   int cache_slots() const { return slots + prefixes; }
-  // Tokens per cache slot. One more than the context, because rows with a finished response still compute.
-  int cached_tokens() const { return context + 1; }
   // Elements of the keys of a layer, and of its values.
   std::size_t cache_size(const Widths& width) const {
-    return static_cast<std::size_t>(cache_slots()) * cached_tokens() * width.keys;
+    return static_cast<std::size_t>(cache_slots()) * context * width.keys;
   }
 };
 
@@ -33,15 +31,22 @@ GeneratorShape planned_shape(const EngineNeeds&);
 inline constexpr int kStepsPerCall = 8;    // tokens per slot between synchronizations with the host
 inline constexpr int kPrefillRows = 4096;  // prompt and observation tokens per prefill batch
 inline constexpr int kMaxStopIds = 64;
-inline constexpr int kRowStates = 7;   // values per row: those of DecodeRows, slot and episode
-inline constexpr int kKeySplit = 512;  // keys per block when decoding few rows in fast mode
+inline constexpr int kRowStates = 7;   // values per row: those of DecodeRows and the episode
+inline constexpr int kKeySplit = 512;  // keys per warp when decoding few rows in fast mode
 // Rows and key-value heads whose blocks keep most of a GPU busy. From there on, a split is slower (H100, 700 keys, 2
 // heads: 64 rows take 14.1 us instead of 13.1, 128 rows 22.3 instead of 20.0).
 inline constexpr int kBlocksWithoutSplit = 100;
+// Rows and key-value heads up to which warps divide the keys of a row (H200, 700 keys, 2 heads: 64 rows take 9.7 us
+// instead of 12.7, 128 rows 15.0 either way, 192 rows 23.0 instead of 20.4).
+inline constexpr int kBlocksWithDividedKeys = 256;
+// Returns the keys per block of a split.
+inline int split_length(int head_dim) { return kKeySplit * key_warps(head_dim); }
+// Returns the parts into which a split divides these keys.
+inline int key_parts(int longest, int head_dim) {
+  return (longest + split_length(head_dim) - 1) / split_length(head_dim);
+}
 // Returns the split of rows with at most `longest` keys: none if one block computes them.
-KeySplits key_splits(int longest, float* partials);
-// Returns the parts into which key_splits() divides these keys.
-inline int key_parts(int longest) { return (longest + kKeySplit - 1) / kKeySplit; }
+KeySplits key_splits(int longest, int head_dim, float* partials);
 
 // Returns the rows of a decode step for this many active slots. There are few sizes, so that few graphs are captured.
 int decode_bucket(int slots);
@@ -66,9 +71,9 @@ struct GeneratorBuffers {
   std::int32_t* row_states;  // [kRowStates, decode rows]
   int decode_rows;
   DecodeRows rows;
-  std::int32_t *slots, *episodes;  // slot -1: an unused row, which computes but stores nothing
-  Choices choices;                 // [decode rows]
-  DecodeLog log;                   // [decode rows, kStepsPerCall]
+  std::int32_t* episodes;
+  Choices choices;  // [decode rows]
+  DecodeLog log;    // [decode rows, kStepsPerCall]
   SamplerSettings* sampler;
   std::int32_t* stop_ids;  // [kMaxStopIds]
   float* key_partials;     // KeySplits::partials

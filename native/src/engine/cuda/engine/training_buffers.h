@@ -48,7 +48,8 @@ struct TrainingBuffers {
   std::vector<LayerBuffers<T>> layers;
   T* delta = nullptr;        // [tokens, hidden] output of attention or MLP, added to the residual stream
   float* final_x = nullptr;  // [tokens, hidden] output of the last layer; later the gradient of the residual stream
-  T* rounded = nullptr;      // [tokens, hidden] output of the final norm; later that gradient in T
+  T* rounded = nullptr;      // [tokens, hidden] output of the final norm; later that gradient in T, which is also the
+                             // gradient of the outputs of attention and MLP
 
   float* head_x = nullptr;                                             // [tokens, hidden] the target rows
   float* head_rms = nullptr;                                           // [tokens]

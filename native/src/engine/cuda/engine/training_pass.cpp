@@ -224,9 +224,10 @@ class CudaTrainingPass final : public NetworkPass {
     const std::size_t norm = weights_.offsets().final_norm, row = width.hidden * sizeof(float);
     fill_bytes(stream_, b.head_x_gradient, 0, targets * row);
     norm_backward(stream_, targets, width.hidden, b.head_x, weights_.master(norm), b.head_rms, b.head_gradient,
-                  b.head_x_gradient, weights_.gradient(norm), b.partials);
+                  b.head_x_gradient, static_cast<T*>(nullptr), weights_.gradient(norm), b.partials);
     fill_bytes(stream_, b.final_x, 0, tokens * row);
     scatter_rows(stream_, targets, width.hidden, b.head_x_gradient, b.batch.target_rows, b.final_x);
+    convert(stream_, static_cast<std::size_t>(tokens) * width.hidden, b.final_x, b.rounded);
     for (int layer = static_cast<int>(b.layers.size()) - 1; layer >= 0; --layer) layer_backward(layer);
     embedding_gradient(stream_, b.batch.unique, width.hidden, b.batch.order_ids, b.batch.order_starts,
                        b.batch.order_rows, b.final_x, weights_.gradient(weights_.offsets().embedding));
@@ -258,15 +259,15 @@ class CudaTrainingPass final : public NetworkPass {
     const Widths& width = weights_.width();
     const LayerOffsets& at = weights_.offsets().layers[layer];
     const int tokens = b.batch.tokens;
-    products_.backward(tokens, width.hidden, width.intermediate, stream_gradient(), own.hidden,
-                       weights_.gradient(at.down), weights_.matrix(at.down), b.hidden_gradient);
+    products_.backward(tokens, width.hidden, width.intermediate, b.rounded, own.hidden, weights_.gradient(at.down),
+                       weights_.matrix(at.down), b.hidden_gradient);
     T* const gate_up_gradient = own.gate_up;  // overwrites values that are no longer needed
     swiglu_backward(stream_, tokens, width.intermediate, own.gate_up, b.hidden_gradient, gate_up_gradient,
                     static_cast<T*>(nullptr));
     products_.backward(tokens, 2 * width.intermediate, width.hidden, gate_up_gradient, own.middle_normed,
                        weights_.gradient(at.gate_up), weights_.matrix(at.gate_up), b.normed_gradient);
     norm_backward(stream_, tokens, width.hidden, own.middle, weights_.master(at.mlp_norm), own.middle_rms,
-                  b.normed_gradient, b.final_x, weights_.gradient(at.mlp_norm), b.partials);
+                  b.normed_gradient, b.final_x, b.rounded, weights_.gradient(at.mlp_norm), b.partials);
   }
 
   void attention_backward(int layer) {
@@ -275,8 +276,8 @@ class CudaTrainingPass final : public NetworkPass {
     const Widths& width = weights_.width();
     const LayerOffsets& at = weights_.offsets().layers[layer];
     const int tokens = b.batch.tokens;
-    products_.backward(tokens, width.hidden, width.queries, stream_gradient(), own.attended,
-                       weights_.gradient(at.output), weights_.matrix(at.output), b.attended_gradient);
+    products_.backward(tokens, width.hidden, width.queries, b.rounded, own.attended, weights_.gradient(at.output),
+                       weights_.matrix(at.output), b.attended_gradient);
     cuda::attention_backward(stream_, attention_shape(width), b.batch.sequences, own.qkv, own.attended,
                              b.attended_gradient, own.log_sum_exp, b.attention_scratch, b.qkv_gradient);
     rope_backward(stream_, tokens, qkv_shape(width), b.qkv_gradient, b.batch.positions, rotary_);
@@ -284,14 +285,7 @@ class CudaTrainingPass final : public NetworkPass {
     products_.backward(tokens, width.qkv, width.hidden, b.qkv_gradient, own.normed, weights_.gradient(at.qkv),
                        weights_.matrix(at.qkv), b.normed_gradient);
     norm_backward(stream_, tokens, width.hidden, own.x, weights_.master(at.input_norm), own.input_rms,
-                  b.normed_gradient, b.final_x, weights_.gradient(at.input_norm), b.partials);
-  }
-
-  // Returns the gradient of the residual stream in T, which is also the gradient of the output of attention and MLP.
-  const T* stream_gradient() {
-    convert(stream_, static_cast<std::size_t>(buffers_.batch.tokens) * weights_.width().hidden, buffers_.final_x,
-            buffers_.rounded);
-    return buffers_.rounded;
+                  b.normed_gradient, b.final_x, b.rounded, weights_.gradient(at.input_norm), b.partials);
   }
 
   Stream& stream_;

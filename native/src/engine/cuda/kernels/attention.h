@@ -6,6 +6,7 @@
 
 #include "base/host_device.h"
 #include "engine/cuda/kernels/kv_cache.h"
+#include "engine/cuda/kernels/rope.h"
 #include "engine/cuda/runtime/stream.h"
 
 // Causal attention with grouped queries: out = softmax(scale * Q K^T) V. Query head h reads key-value head h / (heads /
@@ -50,14 +51,23 @@ template <class T>
 void attention_backward(Stream&, const AttentionShape&, const PackedSequences&, const T* qkv, const T* attended,
                         const T* attended_gradient, const float* log_sum_exp, float* delta, T* qkv_gradient);
 
+enum class CachedUse {
+  prefill,      // many adjacent rows per slot
+  decode,       // one row per slot; the same bits as prefill
+  fast_decode,  // the same, but warps divide the keys of a row, which rounds differently
+};
+
+// Returns the warps that divide the keys of a row in fast_decode. Their blocks of keys must fit into the 99 KiB of
+// shared memory that a block has on GPUs of compute capability 8.6.
+constexpr int key_warps(int head_dim) { return head_dim <= 64 ? 2 : 1; }
+
 // Tokens whose keys and values are cached. Row i is the token at position[i] of slot[i] and attends to positions 0 to
 // position[i] of the slot. Rows with a negative slot receive zeros.
 struct CachedRows {
   int rows;
   const std::int32_t* slot;
   const std::int32_t* position;
-  // true: one token per slot. false (prefill): many adjacent rows per slot. Affects only the speed.
-  bool decoding;
+  CachedUse use;
 };
 
 // Split-KV decoding for few slots: blocks compute parts of `length` keys in parallel, and a second kernel merges the
@@ -70,11 +80,18 @@ struct KeySplits {
 };
 std::size_t key_split_partials(const AttentionShape&, int rows, const KeySplits&);
 
-// Reads only the queries of qkv [rows, qkv_width]. attended: [rows, heads * head_dim]. Without splits, a row is
-// bit-identical to attention_forward for the same token, for any order and batching of rows, and with or without a
-// shared prefix.
+// What cached_attention adds to the projections of new tokens: bias [qkv_width], or null, and the rotary embedding.
+struct NewTokens {
+  const float* bias;
+  RotaryTables rotary;
+};
+
+// Does the same as bias_rope_append (rope.h), then attends. qkv: [rows, qkv_width], not rotated; its content is
+// undefined afterwards. attended: [rows, heads * head_dim]. Except for fast_decode and with splits, a row is
+// bit-identical to bias_rope and attention_forward for the same token, for any order and batching of rows, and with or
+// without a shared prefix.
 template <class T>
-void cached_attention(Stream&, const AttentionShape&, const KvCache<T>&, const CachedRows&, const T* qkv, T* attended,
-                      const KeySplits& = {});
+void cached_attention(Stream&, const AttentionShape&, const KvCache<T>&, const CachedRows&, const NewTokens&, T* qkv,
+                      T* attended, const KeySplits& = {});
 
 }  // namespace starpo::cuda

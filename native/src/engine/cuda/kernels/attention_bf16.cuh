@@ -21,14 +21,16 @@ struct SharedRows {
     return row * HeadDim + (chunk ^ (row / kRowsPerLine & kMask)) * 8;
   }
 
-  // Starts to copy `Rows` rows. Rows from `valid` on become zeros. `row(i)` returns the address of row i.
+  // Starts to copy `Rows` rows with `Threads` threads. Rows from `valid` on become zeros. `row(i)` returns the address
+  // of row i.
   template <int Rows, int Threads, class Address>
-  static __device__ __forceinline__ void copy(Bf16* tile, int valid, Address row) {
+  static __device__ __forceinline__ void copy(Bf16* tile, int valid, Address row,
+                                              int thread = static_cast<int>(threadIdx.x)) {
     constexpr int kCopies = Rows * kChunks;
     [[maybe_unused]] constexpr int kUnrolled = kCopies <= 4 * Threads ? 4 : 2;  // each copy's address needs registers
 #pragma unroll kUnrolled
     for (int first = 0; first < kCopies; first += Threads) {
-      const int copy = first + static_cast<int>(threadIdx.x);
+      const int copy = first + thread;
       if (kCopies % Threads != 0 && copy >= kCopies) break;
       const int i = copy / kChunks, chunk = copy % kChunks;
       cp_async_16(tile + offset(i, chunk), row(i < valid ? i : 0) + chunk * 8, i < valid);
@@ -37,10 +39,11 @@ struct SharedRows {
 
   // Starts to copy rows at a constant stride, with fewer instructions than copy().
   template <int Rows, int Threads>
-  static __device__ __forceinline__ void copy_spaced(Bf16* tile, int valid, const Bf16* first, std::ptrdiff_t stride) {
+  static __device__ __forceinline__ void copy_spaced(Bf16* tile, int valid, const Bf16* first, std::ptrdiff_t stride,
+                                                     int thread = static_cast<int>(threadIdx.x)) {
     static_assert(Threads % kChunks == 0 && Rows * kChunks % Threads == 0);
     constexpr int kStep = Threads / kChunks;
-    const int row = static_cast<int>(threadIdx.x) / kChunks, chunk = static_cast<int>(threadIdx.x) % kChunks;
+    const int row = thread / kChunks, chunk = thread % kChunks;
     const Bf16* from = first + row * stride + chunk * 8;
 #pragma unroll
     for (int i = 0; i < Rows; i += kStep) {
@@ -103,17 +106,21 @@ __device__ __forceinline__ float quad_max(float x) {
 // Attention of Warps * Tiles * 16 query rows over blocks of 64 keys on tensor cores. Each warp has Tiles tiles of 16
 // rows. Keys and values are prefetched into Stages buffers of shared memory. The four lanes of a quad share the state
 // of a row. Halves = 1 uses only the first 8 of 16 rows, which saves the softmax of the others when decoding. The bits
-// of a row don't depend on Warps, Tiles, Halves or Stages.
-template <int HeadDim, int Warps, int Tiles, int Halves, int Stages>
+// of a row don't depend on Warps, Tiles, Halves or Stages. With KeyWarps > 1, as many warps compute the same rows: each
+// accumulates every KeyWarps-th block of keys with buffers of its own, and the first merges the sums, which rounds
+// differently.
+template <int HeadDim, int Warps, int Tiles, int Halves, int Stages, int KeyWarps = 1>
 struct Bf16Attention {
   using Number = Bf16;
   using Rows = SharedRows<HeadDim>;
   static constexpr int kHeadDim = HeadDim;
-  static constexpr int kThreads = Warps * 32;
-  static constexpr int kTileRows = Warps * Tiles * 16;  // the last 8 of each 16 are unused if Halves is 1
-  static constexpr int kRows = Halves == 1 ? 8 : kTileRows;
-  static constexpr int kSharedBytes = (kTileRows + Stages * 2 * kKeyBlock) * HeadDim * static_cast<int>(sizeof(Bf16));
+  static constexpr int kThreads = Warps * KeyWarps * 32;
+  // If Halves is 1, the last 8 rows of the tile are those of the first keys in shared memory, and their results unused.
+  static constexpr int kRows = Halves == 1 ? 8 : Warps * Tiles * 16;
+  static constexpr int kTeamElements = (kRows + Stages * 2 * kKeyBlock) * HeadDim;
+  static constexpr int kSharedBytes = KeyWarps * kTeamElements * static_cast<int>(sizeof(Bf16));
   static_assert(Halves == 2 || Warps * Tiles == 1);
+  static_assert(KeyWarps == 1 || Halves == 1);
 
   float out[Tiles][HeadDim / 8][4];
   RunningSoftmax softmax[Tiles][Halves];
@@ -122,63 +129,39 @@ struct Bf16Attention {
   // to first_key, and no row attends to key_end or beyond.
   __device__ __forceinline__ void accumulate(void* shared, const QueryRows<Bf16>& rows, const KeyRows<Bf16>& source,
                                              int first_key, int key_end, float scale) {
-    Bf16* const queries = static_cast<Bf16*>(shared);
-    const int row = first_row();
-    const int first_block = first_key / kKeyBlock, end_block = (key_end + kKeyBlock - 1) / kKeyBlock;
-
-    Rows::template copy<kTileRows, kThreads>(queries, rows.count,
-                                             [&](int i) { return rows.template query<HeadDim>(i); });
-    for (int stage = 0; stage < Stages - 1; ++stage) {
-      if (first_block + stage < end_block) copy_keys(shared, source, first_block + stage, stage, key_end);
-      cp_async_commit();
-    }
-#pragma unroll
-    for (int t = 0; t < Tiles; ++t) {
-#pragma unroll
-      for (int j = 0; j < HeadDim / 8; ++j)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) out[t][j][e] = 0.0f;
-#pragma unroll
-      for (int h = 0; h < Halves; ++h) softmax[t][h] = RunningSoftmax();
-    }
-    const int lowest = -highest_limit(rows, -1), highest = row < rows.count ? highest_limit(rows, 1) : -1;
-    const float log2_scale = scale * kLog2E;
-
-    int stage = 0, free_stage = Stages - 1;
-    for (int block = first_block; block < end_block; ++block) {
-      cp_async_wait<Stages - 2>();
-      __syncthreads();  // the block has arrived, and all warps have finished the previous one
-      if (block + Stages - 1 < end_block) copy_keys(shared, source, block + Stages - 1, free_stage, key_end);
-      cp_async_commit();
-      const Bf16* const keys = stage_keys(shared, stage);
-      if (kQueriesInRegisters && block == first_block) {
-#pragma unroll
-        for (int t = 0; t < Tiles; ++t)
-#pragma unroll
-          for (int step = 0; step < HeadDim / 16; ++step)
-            Rows::load_left(query_fragments_[kQueriesInRegisters ? t : 0][kQueriesInRegisters ? step : 0], queries,
-                            row + 16 * t, step);
-      }
-      if (block * kKeyBlock <= highest) {
-        float scores[Tiles][8][4];
-        multiply_keys(scores, queries, keys, row);
-        if (block * kKeyBlock + kKeyBlock - 1 > lowest) mask(scores, rows, block * kKeyBlock);
-        apply_softmax(scores, log2_scale);
-        add_values(scores, keys + kKeyBlock * HeadDim);
-      }
-      stage = stage + 1 == Stages ? 0 : stage + 1;
-      free_stage = free_stage + 1 == Stages ? 0 : free_stage + 1;
-    }
-    cp_async_wait<0>();
-#pragma unroll
-    for (int t = 0; t < Tiles; ++t)
-#pragma unroll
-      for (int h = 0; h < Halves; ++h) softmax[t][h].sum = quad_sum(softmax[t][h].sum);
+    Bf16* const queries = queries_of(shared, key_warp());
+    Rows::template copy<kRows, kTeam>(
+        queries, rows.count, [&](int i) { return rows.template query<HeadDim>(i); }, team_thread());
+    const int first_block = first_key / kKeyBlock + key_warp();
+    prefetch_keys(queries, source, first_block, 0, key_end, key_end);
+    accumulate_prefetched(shared, rows, source, first_block, key_end, scale);
   }
+
+  // Does the same, but the block's threads call store() to write the queries (see queries_of) and the last key. The
+  // other keys are prefetched before.
+  template <class Store>
+  __device__ __forceinline__ void accumulate_after(Store store, void* shared, const QueryRows<Bf16>& rows,
+                                                   const KeyRows<Bf16>& source, int first_key, int key_end,
+                                                   float scale) {
+    Bf16* const queries = queries_of(shared, key_warp());
+    const int first_block = first_key / kKeyBlock + key_warp();
+    const int stage = prefetch_keys(queries, source, first_block, 0, (key_end - 1) / kKeyBlock * kKeyBlock, key_end);
+    store();
+    __syncthreads();
+    prefetch_keys(queries, source, first_block, stage, key_end, key_end);
+    accumulate_prefetched(shared, rows, source, first_block, key_end, scale);
+  }
+
+  // Returns the queries of a warp in shared memory, in the layout of SharedRows.
+  static __device__ __forceinline__ Bf16* queries_of(void* shared, int key_warp) {
+    return static_cast<Bf16*>(shared) + key_warp * kTeamElements;
+  }
+  static constexpr int kKeyWarps = KeyWarps;
 
   // Writes out * inverse_sum. Each warp stages its rows in the shared memory of its queries, so that it writes whole
   // 16-byte chunks.
   __device__ __forceinline__ void write_attended(void* shared, const QueryRows<Bf16>& rows) {
+    if (key_warp() > 0) return;
     Bf16* const staging = static_cast<Bf16*>(shared);
     const int row = first_row();
     __syncwarp();
@@ -208,6 +191,7 @@ struct Bf16Attention {
 
   // Writes partial results for a merge: the sums before division [count][HeadDim], and (running_max, sum) [count][2].
   __device__ __forceinline__ void write_partials(float* sums, float* softmaxes, int count) {
+    if (key_warp() > 0) return;
     for_each_row([&](int t, int h, int i) {
       if (i >= count) return;
 #pragma unroll
@@ -222,22 +206,129 @@ struct Bf16Attention {
  private:
   static constexpr bool kQueriesInRegisters = Tiles * HeadDim <= 128;
 
-  static __device__ __forceinline__ int first_row() { return warp_index() * (Tiles * 16); }
-  static __device__ __forceinline__ Bf16* stage_keys(void* shared, int stage) {
-    return static_cast<Bf16*>(shared) + (kTileRows + stage * 2 * kKeyBlock) * HeadDim;
+  // The threads that copy blocks of keys and wait for them together.
+  static constexpr int kTeam = KeyWarps == 1 ? kThreads : 32;
+  static __device__ __forceinline__ int key_warp() { return KeyWarps == 1 ? 0 : warp_index(); }
+  static __device__ __forceinline__ int team_thread() {
+    return KeyWarps == 1 ? static_cast<int>(threadIdx.x) : lane_index();
+  }
+  static __device__ __forceinline__ void synchronize_team() {
+    if constexpr (KeyWarps == 1)
+      __syncthreads();
+    else
+      __syncwarp();
   }
 
-  static __device__ __forceinline__ void copy_keys(void* shared, const KeyRows<Bf16>& source, int block, int stage,
+  static __device__ __forceinline__ int first_row() { return KeyWarps == 1 ? warp_index() * (Tiles * 16) : 0; }
+  static __device__ __forceinline__ Bf16* stage_keys(Bf16* queries, int stage) {
+    return queries + (kRows + stage * 2 * kKeyBlock) * HeadDim;
+  }
+
+  static __device__ __forceinline__ void copy_keys(Bf16* queries, const KeyRows<Bf16>& source, int block, int stage,
                                                    int key_end) {
-    const int first = block * kKeyBlock;
-    Bf16* const keys = stage_keys(shared, stage);
+    const int first = block * kKeyBlock, thread = team_thread();
+    Bf16* const keys = stage_keys(queries, stage);
     Bf16* const values = keys + kKeyBlock * HeadDim;
     if (source.prefix == 0 || first >= source.prefix || first + kKeyBlock <= source.prefix) {
-      Rows::template copy_spaced<kKeyBlock, kThreads>(keys, key_end - first, source.key(first), source.stride);
-      Rows::template copy_spaced<kKeyBlock, kThreads>(values, key_end - first, source.value(first), source.stride);
+      Rows::template copy_spaced<kKeyBlock, kTeam>(keys, key_end - first, source.key(first), source.stride, thread);
+      Rows::template copy_spaced<kKeyBlock, kTeam>(values, key_end - first, source.value(first), source.stride, thread);
     } else {
-      Rows::template copy<kKeyBlock, kThreads>(keys, key_end - first, [&](int i) { return source.key(first + i); });
-      Rows::template copy<kKeyBlock, kThreads>(values, key_end - first, [&](int i) { return source.value(first + i); });
+      Rows::template copy<kKeyBlock, kTeam>(
+          keys, key_end - first, [&](int i) { return source.key(first + i); }, thread);
+      Rows::template copy<kKeyBlock, kTeam>(
+          values, key_end - first, [&](int i) { return source.value(first + i); }, thread);
+    }
+  }
+
+  // Prefetches the keys of a warp into stages from `stage` on, up to the first block that is not before `end`. Returns
+  // the next stage. key_end: the end of all keys.
+  static __device__ __forceinline__ int prefetch_keys(Bf16* queries, const KeyRows<Bf16>& source, int first_block,
+                                                      int stage, int end, int key_end) {
+    for (; stage < Stages - 1; ++stage) {
+      const int block = first_block + stage * KeyWarps;
+      if (block * kKeyBlock >= end && block * kKeyBlock < key_end) break;
+      if (block * kKeyBlock < key_end) copy_keys(queries, source, block, stage, key_end);
+      cp_async_commit();
+    }
+    return stage;
+  }
+
+  __device__ __forceinline__ void accumulate_prefetched(void* shared, const QueryRows<Bf16>& rows,
+                                                        const KeyRows<Bf16>& source, int first_block, int key_end,
+                                                        float scale) {
+    Bf16* const queries = queries_of(shared, key_warp());
+#pragma unroll
+    for (int t = 0; t < Tiles; ++t) {
+#pragma unroll
+      for (int j = 0; j < HeadDim / 8; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) out[t][j][e] = 0.0f;
+#pragma unroll
+      for (int h = 0; h < Halves; ++h) softmax[t][h] = RunningSoftmax();
+    }
+    const int row = first_row(), end_block = (key_end + kKeyBlock - 1) / kKeyBlock;
+    const int lowest = -highest_limit(rows, -1), highest = row < rows.count ? highest_limit(rows, 1) : -1;
+    const float log2_scale = scale * kLog2E;
+
+    int stage = 0, free_stage = Stages - 1;
+    for (int block = first_block; block < end_block; block += KeyWarps) {
+      cp_async_wait<Stages - 2>();
+      synchronize_team();  // the block has arrived, and all warps have finished the previous one
+      const int next = block + (Stages - 1) * KeyWarps;
+      if (next < end_block) copy_keys(queries, source, next, free_stage, key_end);
+      cp_async_commit();
+      const Bf16* const keys = stage_keys(queries, stage);
+      if (kQueriesInRegisters && block == first_block) {
+#pragma unroll
+        for (int t = 0; t < Tiles; ++t)
+#pragma unroll
+          for (int step = 0; step < HeadDim / 16; ++step)
+            Rows::load_left(query_fragments_[kQueriesInRegisters ? t : 0][kQueriesInRegisters ? step : 0], queries,
+                            row + 16 * t, step);
+      }
+      if (block * kKeyBlock <= highest) {
+        float scores[Tiles][8][4];
+        multiply_keys(scores, queries, keys, row);
+        if (block * kKeyBlock + kKeyBlock - 1 > lowest) mask(scores, rows, block * kKeyBlock);
+        apply_softmax(scores, log2_scale);
+        add_values(scores, keys + kKeyBlock * HeadDim);
+      }
+      stage = stage + 1 == Stages ? 0 : stage + 1;
+      free_stage = free_stage + 1 == Stages ? 0 : free_stage + 1;
+    }
+    cp_async_wait<0>();
+#pragma unroll
+    for (int t = 0; t < Tiles; ++t)
+#pragma unroll
+      for (int h = 0; h < Halves; ++h) softmax[t][h].sum = quad_sum(softmax[t][h].sum);
+    if constexpr (KeyWarps > 1) merge_key_warps(shared);
+  }
+
+  // Adds the sums of the other warps to those of the first warp, in order. A lane holds the same elements in all warps.
+  __device__ __forceinline__ void merge_key_warps(void* shared) {
+    constexpr int kColumns = HeadDim / 4;  // of a lane
+    const auto partial = [&](int warp, int i) -> float& {
+      float* const partials = reinterpret_cast<float*>(queries_of(shared, warp));
+      return partials[i * 32 + lane_index()];
+    };
+    RunningSoftmax& state = softmax[0][0];
+    if (key_warp() > 0) {
+      __syncwarp();  // before keys are overwritten
+#pragma unroll
+      for (int i = 0; i < kColumns; ++i) partial(key_warp(), i) = out[0][i / 2][i % 2];
+      partial(key_warp(), kColumns) = state.running_max;
+      partial(key_warp(), kColumns + 1) = state.sum;
+    }
+    __syncthreads();
+    if (key_warp() > 0) return;
+    for (int warp = 1; warp < KeyWarps; ++warp) {
+      // The first warp has a key, so its maximum is finite. A warp without keys has the maximum minus infinity.
+      const float other_max = partial(warp, kColumns), rescale = state.update_max(other_max),
+                  share = exp2_approximate(other_max - state.running_max);
+      state.sum = fmaf(partial(warp, kColumns + 1), share, state.sum * rescale);
+#pragma unroll
+      for (int i = 0; i < kColumns; ++i)
+        out[0][i / 2][i % 2] = fmaf(partial(warp, i), share, out[0][i / 2][i % 2] * rescale);
     }
   }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/cuda/kernels/attention.cuh"
+#include "engine/cuda/kernels/rope.cuh"
 
 namespace starpo::cuda {
 namespace {
@@ -21,13 +22,47 @@ __device__ KeyRows<T> cached_keys(const KvCache<T>& cache, int slot, int kv_head
           HeadDim};
 }
 
-// Grid: (tiles of `tokens` rows, kv_heads * head parts, parts of the keys). A block computes adjacent rows of a slot
-// together, then those of the next slot.
+// Adds the bias to a token's queries, key and value, and rotates queries and key. The queries go into shared memory,
+// key and value into the cache. Several blocks may store the same key and value, each for itself. head: the first of
+// `group` query heads. qkv: the token's row.
 template <class Attention>
+__device__ __forceinline__ void store_token(void* shared, const AttentionShape& shape, const KvCache<Bf16>& cache,
+                                            const NewTokens& added, const Bf16* qkv, int head, int group, int kv_head,
+                                            int slot, int position) {
+  constexpr int kHeadDim = Attention::kHeadDim, kHalf = kHeadDim / 2, kParts = kHalf / 8;
+  const std::ptrdiff_t angle = static_cast<std::ptrdiff_t>(position) * kHalf;
+  const std::ptrdiff_t cached =
+      ((static_cast<std::ptrdiff_t>(slot) * cache.kv_heads + kv_head) * cache.context + position) * kHeadDim;
+  for (int item = threadIdx.x; item < (group + 2) * kParts; item += Attention::kThreads) {
+    const int i = item / kParts, offset = item % kParts * 8;
+    const bool query = i < group, key = i == group;
+    const int column = (query ? head + i : shape.heads + kv_head + (key ? 0 : shape.kv_heads)) * kHeadDim + offset;
+    float low[8], high[8];
+    load_rotated(qkv + column, kHalf, added.bias == nullptr ? nullptr : added.bias + column,
+                 query || key ? added.rotary.cosines + angle + offset : nullptr, added.rotary.sines + angle + offset,
+                 1.0f, low, high);
+    if (query) {
+      for (int warp = 0; warp < Attention::kKeyWarps; ++warp) {
+        Bf16* const queries = Attention::queries_of(shared, warp);
+        store_eight(queries + Attention::Rows::offset(i, offset / 8), low);
+        store_eight(queries + Attention::Rows::offset(i, (kHalf + offset) / 8), high);
+      }
+    } else {
+      Bf16* const stored = (key ? cache.keys : cache.values) + cached + offset;
+      store_eight(stored, low);
+      store_eight(stored + kHalf, high);
+    }
+  }
+}
+
+// Grid: (tiles of `tokens` rows, kv_heads * head parts, parts of the keys). A block computes adjacent rows of a slot
+// together, then those of the next slot. `rotates`: it first rotates and stores the new token, the only one of its
+// tile.
+template <class Attention, bool rotates>
 __global__ void __launch_bounds__(Attention::kThreads, 2)
     cached_attention_kernel(AttentionShape shape, KvCache<typename Attention::Number> cache, CachedRows rows,
-                            int tokens, const typename Attention::Number* qkv, typename Attention::Number* attended,
-                            KeySplits splits) {
+                            int tokens, NewTokens added, const typename Attention::Number* qkv,
+                            typename Attention::Number* attended, KeySplits splits) {
   using T = typename Attention::Number;
   STARPO_DYNAMIC_SHARED(uint4, shared);
   const int parts = gridDim.y / shape.kv_heads, kv_head = blockIdx.y / parts, part = blockIdx.y % parts;
@@ -71,8 +106,16 @@ __global__ void __launch_bounds__(Attention::kThreads, 2)
     if (first_key >= key_end) continue;
 
     Attention attention;
-    attention.accumulate(shared, queries, cached_keys<T, Attention::kHeadDim>(cache, slot, kv_head), first_key, key_end,
-                         shape.scale);
+    const KeyRows<T> keys = cached_keys<T, Attention::kHeadDim>(cache, slot, kv_head);
+    if constexpr (rotates) {
+      const auto store = [&] {
+        store_token<Attention>(shared, shape, cache, added, qkv + row * stride, head, group, kv_head, slot,
+                               rows.position[row]);
+      };
+      attention.accumulate_after(store, shared, queries, keys, first_key, key_end, shape.scale);
+    } else {
+      attention.accumulate(shared, queries, keys, first_key, key_end, shape.scale);
+    }
     if (splits.length == 0) {
       attention.write_attended(shared, queries);
     } else {
@@ -121,15 +164,17 @@ int count_key_parts(const KeySplits& splits) {
   return splits.length == 0 ? 1 : (splits.longest + splits.length - 1) / splits.length;
 }
 
-template <class Attention>
+template <class Attention, bool rotates>
 void launch_attention(Stream& stream, const AttentionShape& shape, const KvCache<typename Attention::Number>& cache,
-                      const CachedRows& rows, const typename Attention::Number* qkv,
+                      const CachedRows& rows, const NewTokens& added, const typename Attention::Number* qkv,
                       typename Attention::Number* attended, const KeySplits& splits) {
   // One lane per token of a tile.
-  const int tokens = rows.decoding ? 1 : std::min(32, Attention::kRows / std::min(kHeadsPerBlock, shape.group()));
+  const int tokens =
+      rows.use != CachedUse::prefill ? 1 : std::min(32, Attention::kRows / std::min(kHeadsPerBlock, shape.group()));
   const dim3 grid((rows.rows + tokens - 1) / tokens, shape.kv_heads * head_parts(shape), count_key_parts(splits));
-  STARPO_LAUNCH(stream, grid, Attention::kThreads, Attention::kSharedBytes, (cached_attention_kernel<Attention>), shape,
-                cache, rows, tokens, qkv, attended, splits);
+  STARPO_LAUNCH(stream, grid, Attention::kThreads, Attention::kSharedBytes,
+                (cached_attention_kernel<Attention, rotates>), shape, cache, rows, tokens, added, qkv, attended,
+                splits);
 }
 
 }  // namespace
@@ -142,13 +187,22 @@ std::size_t key_split_partials(const AttentionShape& shape, int rows, const KeyS
 
 template <class T>
 void cached_attention(Stream& stream, const AttentionShape& shape, const KvCache<T>& cache, const CachedRows& rows,
-                      const T* qkv, T* attended, const KeySplits& splits) {
+                      const NewTokens& added, T* qkv, T* attended, const KeySplits& splits) {
   if (rows.rows == 0) return;
   with_head_dim(shape.head_dim, [&]<int HeadDim>() {
-    if (!rows.decoding)
-      return launch_attention<typename AttentionFor<T, HeadDim>::Prefill>(stream, shape, cache, rows, qkv, attended,
-                                                                          {});
-    launch_attention<typename AttentionFor<T, HeadDim>::Decode>(stream, shape, cache, rows, qkv, attended, splits);
+    using Kernels = AttentionFor<T, HeadDim>;
+    constexpr bool rotates = Kernels::kDecodeRotates;
+    if (rows.use == CachedUse::prefill || !rotates)
+      bias_rope_append(stream, rows.rows, {shape.heads, shape.kv_heads, HeadDim}, qkv, added.bias, rows.position,
+                       added.rotary, cache, rows.slot);
+    const auto launch = [&]<class Attention, bool stores>(const KeySplits& parts) {
+      launch_attention<Attention, stores>(stream, shape, cache, rows, added, qkv, attended, parts);
+    };
+    switch (rows.use) {
+      case CachedUse::prefill: return launch.template operator()<typename Kernels::Prefill, false>({});
+      case CachedUse::decode: launch.template operator()<typename Kernels::Decode, rotates>(splits); break;
+      case CachedUse::fast_decode: launch.template operator()<typename Kernels::FastDecode, rotates>(splits); break;
+    }
     if (splits.length == 0) return;
     constexpr int kWarps = 4;
     STARPO_LAUNCH(stream, (rows.rows * shape.heads + kWarps - 1) / kWarps, 32 * kWarps, 0,
@@ -156,9 +210,9 @@ void cached_attention(Stream& stream, const AttentionShape& shape, const KvCache
   });
 }
 
-template void cached_attention(Stream&, const AttentionShape&, const KvCache<Bf16>&, const CachedRows&, const Bf16*,
-                               Bf16*, const KeySplits&);
-template void cached_attention(Stream&, const AttentionShape&, const KvCache<float>&, const CachedRows&, const float*,
-                               float*, const KeySplits&);
+template void cached_attention(Stream&, const AttentionShape&, const KvCache<Bf16>&, const CachedRows&,
+                               const NewTokens&, Bf16*, Bf16*, const KeySplits&);
+template void cached_attention(Stream&, const AttentionShape&, const KvCache<float>&, const CachedRows&,
+                               const NewTokens&, float*, float*, const KeySplits&);
 
 }  // namespace starpo::cuda

@@ -15,6 +15,7 @@ __global__ void __launch_bounds__(kThreads) advance_kernel(int rows, Choices cho
   const std::int32_t id = choices.ids[row];
   if (id < 0) {
     state.states[row] = static_cast<std::int32_t>(RowState::not_finite);
+    state.slots[row] = -1;
     return;
   }
   const int logged = state.logged[row]++, remaining = --state.remaining[row];
@@ -28,6 +29,7 @@ __global__ void __launch_bounds__(kThreads) advance_kernel(int rows, Choices cho
                         : remaining <= 0   ? RowState::exhausted
                                            : RowState::running;
   state.states[row] = static_cast<std::int32_t>(next);
+  if (next != RowState::running) state.slots[row] = -1;
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct DecodeRows {
   std::int32_t* remaining;  // number of tokens until the response is exhausted
   std::int32_t* states;     // RowState
   std::int32_t* logged;     // number of tokens in the log
+  std::int32_t* slots;      // of the cache; -1 once the row isn't running, so that it reads and stores nothing there
 };
 
 // The choices of each row since the host last emptied the log, in order: [rows][capacity].
@@ -33,8 +34,8 @@ struct DecodeLog {
   int capacity;
 };
 
-// Appends the choice of each running row to its log and makes it the row's last token. Rows that aren't running, or
-// whose log is full, don't change: their next step repeats the same computation. One thread per row.
+// Appends the choice of each running row to its log and makes it the row's last token. A row that ends loses its slot.
+// Rows that aren't running, or whose log is full, don't change. One thread per row.
 void advance(Stream&, int rows, const Choices&, const DecodeRows&, const DecodeLog&);
 
 }  // namespace starpo::cuda

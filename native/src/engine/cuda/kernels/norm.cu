@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     norm_backward_kernel(int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms,
-                         const T* normed_gradient, float* x_gradient, float* partials) {
+                         const T* normed_gradient, float* x_gradient, T* rounded, float* partials) {
   STARPO_SHARED(float, scratch[kThreads / 32]);
   STARPO_DYNAMIC_SHARED(float, weight_sums);  // [columns] each thread reads only elements that it wrote
   const int groups = columns / 8;
@@ -89,6 +89,7 @@ __global__ void __launch_bounds__(kThreads)
       for (int i = 0; i < 8; ++i)
         gradient[i] = fmaf(slope[i] * scale[i] - unit[i] * factor * mean, factor, gradient[i]);
       store_eight(x_gradient + start + group * 8, gradient);
+      if (rounded != nullptr) store_eight(rounded + start + group * 8, gradient);
     }
   }
 
@@ -124,11 +125,11 @@ void residual_norm(Stream& stream, int rows, int columns, const float* x, const 
 
 template <class T>
 void norm_backward(Stream& stream, int rows, int columns, const float* x, const float* weight,
-                   const float* reciprocal_rms, const T* normed_gradient, float* x_gradient, float* weight_gradient,
-                   float* partials) {
+                   const float* reciprocal_rms, const T* normed_gradient, float* x_gradient, T* rounded,
+                   float* weight_gradient, float* partials) {
   const int blocks = backward_blocks(rows);
   STARPO_LAUNCH(stream, blocks, kThreads, columns * sizeof(float), (norm_backward_kernel<T>), rows, columns, x, weight,
-                reciprocal_rms, normed_gradient, x_gradient, partials);
+                reciprocal_rms, normed_gradient, x_gradient, rounded, partials);
   add_partials(stream, blocks, columns, partials, weight_gradient);
 }
 
@@ -149,9 +150,9 @@ void scatter_rows(Stream& stream, int rows, int columns, const T* from, const st
 template void residual_norm(Stream&, int, int, const float*, const float*, float*, const float*, float, float*, float*);
 template void residual_norm(Stream&, int, int, const float*, const Bf16*, float*, const float*, float, Bf16*, float*);
 template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const float*, float*, float*,
-                            float*);
-template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const Bf16*, float*, float*,
-                            float*);
+                            float*, float*);
+template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const Bf16*, float*, Bf16*,
+                            float*, float*);
 template void gather_rows(Stream&, int, int, const float*, const std::int32_t*, float*);
 template void gather_rows(Stream&, int, int, const Bf16*, const std::int32_t*, Bf16*);
 template void scatter_rows(Stream&, int, int, const float*, const std::int32_t*, float*);

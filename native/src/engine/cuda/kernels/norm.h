@@ -25,10 +25,11 @@ void residual_norm(Stream& stream, int rows, int columns, float* x, const T* del
 }
 
 // Adds to x_gradient [rows, columns] and weight_gradient [columns]. x is the sum of residual_norm. normed_gradient:
-// [rows, columns]. partials: scratch for norm_backward_partials(rows, columns) floats.
+// [rows, columns]. rounded: x_gradient in T, or null. partials: scratch for norm_backward_partials(rows, columns)
+// floats.
 template <class T>
 void norm_backward(Stream&, int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms,
-                   const T* normed_gradient, float* x_gradient, float* weight_gradient, float* partials);
+                   const T* normed_gradient, float* x_gradient, T* rounded, float* weight_gradient, float* partials);
 std::size_t norm_backward_partials(int rows, int columns);
 
 // Copy rows: gather_rows sets to[i] = from[index[i]], scatter_rows to[index[i]] = from[i]. index: [rows]; for

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "engine/cuda/kernels/eight.h"
+#include "engine/cuda/kernels/rope.cuh"
 
 namespace starpo::cuda {
 namespace {
@@ -25,29 +25,10 @@ __global__ void __launch_bounds__(kThreads)
   const int position = positions[row];
 
   float a[8], b[8];
-  load_eight(low, a);
-  load_eight(high, b);
-  if (bias != nullptr) {
-    float added[8];
-    load_eight(bias + column, added);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) a[i] += added[i];
-    load_eight(bias + column + half, added);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) b[i] += added[i];
-  }
-  if (head < shape.heads + shape.kv_heads) {
-    const std::size_t angle = static_cast<std::size_t>(position) * half + offset;
-    float c[8], s[8];
-    load_eight(tables.cosines + angle, c);
-    load_eight(tables.sines + angle, s);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const float first = a[i], second = b[i], sine = s[i] * direction;
-      a[i] = first * c[i] - second * sine;
-      b[i] = fmaf(first, sine, second * c[i]);
-    }
-  }
+  const bool rotates = head < shape.heads + shape.kv_heads;
+  const std::size_t angle = static_cast<std::size_t>(position) * half + offset;
+  load_rotated(low, half, bias == nullptr ? nullptr : bias + column, rotates ? tables.cosines + angle : nullptr,
+               tables.sines + angle, direction, a, b);
   store_eight(low, a);
   store_eight(high, b);
 

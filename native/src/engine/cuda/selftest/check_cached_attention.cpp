@@ -8,27 +8,39 @@
 namespace starpo::cuda {
 namespace {
 
-// The sequences of a case in a KV cache, one per slot, in reversed order. A separate slot contains their first `prefix`
-// tokens, which they share. With prefix 0, each slot contains all its tokens. Unwritten entries are NaN.
+// The sequences of a case, with bias and rotation, in a KV cache, one per slot, in reversed order. A separate slot
+// contains their first `prefix` tokens, which they share. With prefix 0, each slot contains all its tokens. Unwritten
+// entries are NaN.
 template <class T>
 class CachedCase {
  public:
-  CachedCase(Stream& stream, const AttentionCase<T>& input, int prefix) : stream_(stream), input_(input) {
+  // stored_last: whether the last token of each sequence is in the cache.
+  CachedCase(Stream& stream, const AttentionCase<T>& input, int prefix, bool stored_last = true, float bias = 0.5f)
+      : stream_(stream), input_(input), rotated_(input) {
     const int sequences = static_cast<int>(input.starts.size()) - 1, prefix_owner = 0;
     slots_ = sequences + 1;
-    for (int i = 0; i < sequences; ++i) context_ = std::max(context_, input.starts[i + 1] - input.starts[i] + 3);
+    for (int i = 0; i < sequences; ++i) {
+      const int length = input.starts[i + 1] - input.starts[i];
+      context_ = std::max(context_, length + 3);
+      for (int position = 0; position < length; ++position) {
+        slot_of_token.push_back(sequences - i);
+        position_of_token.push_back(position);
+      }
+    }
+    bias_ = DeviceBuffer<float>(stream, random_numbers(input.shape.qkv_width(), 2, bias));
+    const std::size_t angles = static_cast<std::size_t>(context_) * input.shape.head_dim / 2;
+    cosines_ = DeviceBuffer<float>(stream, random_numbers(angles, 3, 1));
+    sines_ = DeviceBuffer<float>(stream, random_numbers(angles, 4, 1));
+    rotate();
+
     const std::size_t size = static_cast<std::size_t>(slots_) * input.shape.kv_heads * context_ * input.shape.head_dim;
     std::vector<T> keys(size, from_float<T>(NAN)), values = keys;
     std::vector<std::int32_t> prefix_slot(slots_, prefix_owner), prefix_length(slots_, prefix);
     prefix_length[prefix_owner] = 0;
-    for (int i = 0; i < sequences; ++i) {
-      const int slot = sequences - i;
-      for (int position = 0; position < input.starts[i + 1] - input.starts[i]; ++position)
-        store(input.starts[i] + position, position < prefix ? prefix_owner : slot, position, keys, values);
-      for (int position = 0; position < input.starts[i + 1] - input.starts[i]; ++position) {
-        slot_of_token.push_back(slot);
-        position_of_token.push_back(position);
-      }
+    for (int token = 0; token < static_cast<int>(input.tokens()); ++token) {
+      const int slot = slot_of_token[token], position = position_of_token[token];
+      const bool last = token + 1 == input.starts[sequences - slot + 1];
+      if (stored_last || !last) store(token, position < prefix ? prefix_owner : slot, position, keys, values);
     }
     keys_ = DeviceBuffer<T>(stream, keys);
     values_ = DeviceBuffer<T>(stream, values);
@@ -37,7 +49,7 @@ class CachedCase {
   }
 
   // Returns the attended rows of the tokens in `order`. -1 is a row without a slot.
-  std::vector<T> attend(const std::vector<int>& order, bool decoding, int split_length = 0, int longest = 0) {
+  std::vector<T> attend(const std::vector<int>& order, CachedUse use, int split_length = 0, int longest = 0) {
     const std::size_t width = static_cast<std::size_t>(input_.shape.qkv_width()),
                       heads_width = static_cast<std::size_t>(input_.shape.heads) * input_.shape.head_dim;
     std::vector<T> rows(order.size() * width, from_float<T>(NAN));
@@ -45,10 +57,9 @@ class CachedCase {
     for (std::size_t i = 0; i < order.size(); ++i) {
       slots.push_back(order[i] < 0 ? -1 : slot_of_token[order[i]]);
       positions.push_back(order[i] < 0 ? 0 : position_of_token[order[i]]);
-      // Only the queries, because the kernel must read a row's own key and value from the cache.
-      if (order[i] >= 0) std::copy_n(input_.qkv.begin() + order[i] * width, heads_width, rows.begin() + i * width);
+      if (order[i] >= 0) std::copy_n(input_.qkv.begin() + order[i] * width, width, rows.begin() + i * width);
     }
-    const DeviceBuffer<T> qkv(stream_, rows);
+    DeviceBuffer<T> qkv(stream_, rows);
     const DeviceBuffer<std::int32_t> slot(stream_, slots), position(stream_, positions);
     auto attended = poisoned<T>(stream_, order.size() * heads_width);
     KeySplits splits{split_length, longest, nullptr};
@@ -57,21 +68,33 @@ class CachedCase {
     const KvCache<T> cache{
         keys_.data(),        values_.data(),       slots_, input_.shape.kv_heads, context_, input_.shape.head_dim,
         prefix_slot_.data(), prefix_length_.data()};
-    cached_attention(stream_, input_.shape, cache,
-                     {static_cast<int>(order.size()), slot.data(), position.data(), decoding}, qkv.data(),
-                     attended.data(), splits);
+    cached_attention(stream_, input_.shape, cache, {static_cast<int>(order.size()), slot.data(), position.data(), use},
+                     {bias_.data(), {cosines_.data(), sines_.data()}}, qkv.data(), attended.data(), splits);
     return on_host(stream_, attended);
   }
+
+  // Returns the case with bias and rotation, the input of attention_forward.
+  const AttentionCase<T>& rotated() const { return rotated_; }
 
   std::vector<int> slot_of_token, position_of_token;
 
  private:
+  void rotate() {
+    DeviceBuffer<T> qkv(stream_, input_.qkv);
+    const DeviceBuffer<std::int32_t> positions(
+        stream_, std::vector<std::int32_t>(position_of_token.begin(), position_of_token.end()));
+    const AttentionShape& shape = input_.shape;
+    bias_rope(stream_, static_cast<int>(input_.tokens()), {shape.heads, shape.kv_heads, shape.head_dim}, qkv.data(),
+              bias_.data(), positions.data(), {cosines_.data(), sines_.data()});
+    rotated_.qkv = on_host(stream_, qkv);
+  }
+
   void store(int token, int slot, int position, std::vector<T>& keys, std::vector<T>& values) {
     const AttentionShape& shape = input_.shape;
     for (int head = 0; head < shape.kv_heads; ++head) {
       const std::size_t to =
           ((static_cast<std::size_t>(slot) * shape.kv_heads + head) * context_ + position) * shape.head_dim;
-      const auto from = input_.qkv.begin() + static_cast<std::ptrdiff_t>(token) * shape.qkv_width() +
+      const auto from = rotated_.qkv.begin() + static_cast<std::ptrdiff_t>(token) * shape.qkv_width() +
                         (shape.heads + head) * shape.head_dim;
       std::copy_n(from, shape.head_dim, keys.begin() + to);
       std::copy_n(from + shape.kv_heads * shape.head_dim, shape.head_dim, values.begin() + to);
@@ -80,7 +103,9 @@ class CachedCase {
 
   Stream& stream_;
   const AttentionCase<T>& input_;
+  AttentionCase<T> rotated_;
   int slots_, context_ = 0;
+  DeviceBuffer<float> bias_, cosines_, sines_;
   DeviceBuffer<T> keys_, values_;
   DeviceBuffer<std::int32_t> prefix_slot_, prefix_length_;
 };
@@ -122,24 +147,39 @@ std::vector<int> scattered(int count, int step) {
 // the update's forward pass.
 template <class T>
 double cached_difference(Stream& stream, const AttentionCase<T>& input, int prefix) {
-  const std::vector<T> forward = ForwardResult<T>(stream, input).attended;
   CachedCase<T> cached(stream, input, prefix);
+  const std::vector<T> forward = ForwardResult<T>(stream, cached.rotated()).attended;
   const int tokens = static_cast<int>(input.tokens()), part = tokens / 3 + 5;
   bool equal = true;
-  const auto compare = [&](const std::vector<int>& order, bool decoding) {
-    equal = equal && equals(input, cached.attend(order, decoding), order, forward);
+  const auto compare = [&](const std::vector<int>& order, CachedUse use) {
+    equal = equal && equals(input, cached.attend(order, use), order, forward);
   };
-  compare(index_range(0, part), false);
-  compare(index_range(part, tokens), false);
-  compare(scattered(tokens, 3), false);
-  compare(scattered(tokens, 13), true);
+  compare(index_range(0, part), CachedUse::prefill);
+  compare(index_range(part, tokens), CachedUse::prefill);
+  compare(scattered(tokens, 3), CachedUse::prefill);
+  compare(scattered(tokens, 13), CachedUse::decode);
   return equal ? 0 : 1;
 }
 
+// A new token's key and value are stored before it attends to them.
 template <class T>
-double split_error(Stream& stream, const AttentionCase<T>& input, int prefix, int length) {
-  const AttentionReference reference = attention_reference(input.shape, input.starts, doubles(input.qkv));
+double new_token_difference(Stream& stream, const AttentionCase<T>& input, int prefix) {
+  std::vector<int> last;
+  for (std::size_t i = 1; i < input.starts.size(); ++i) last.push_back(input.starts[i] - 1);
+  bool equal = true;
+  for (const CachedUse use : {CachedUse::prefill, CachedUse::decode}) {
+    CachedCase<T> cached(stream, input, prefix, false);
+    const std::vector<T> forward = ForwardResult<T>(stream, cached.rotated()).attended;
+    for (int step = 0; step < 2; ++step) equal = equal && equals(input, cached.attend(last, use), last, forward);
+  }
+  return equal ? 0 : 1;
+}
+
+// length: of a part of the keys, or 0 for no split.
+template <class T>
+double fast_error(Stream& stream, const AttentionCase<T>& input, int prefix, int length) {
   CachedCase<T> cached(stream, input, prefix);
+  const AttentionReference reference = attention_reference(input.shape, input.starts, doubles(cached.rotated().qkv));
   const std::vector<int> order = scattered(static_cast<int>(input.tokens()), 11);
   const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(input.shape.heads) * input.shape.head_dim;
   std::vector<double> expected;
@@ -147,7 +187,29 @@ double split_error(Stream& stream, const AttentionCase<T>& input, int prefix, in
     expected.insert(expected.end(), reference.attended.begin() + token * width,
                     reference.attended.begin() + (token + 1) * width);
   // 5 * length is more than any row has, so the last parts are empty.
-  return normalized_mean_square_error(doubles(cached.attend(order, true, length, 5 * length)), expected);
+  return normalized_mean_square_error(doubles(cached.attend(order, CachedUse::fast_decode, length, 5 * length)),
+                                      expected);
+}
+
+template <class T>
+bool same_row(const AttentionCase<T>& input, const std::vector<T>& a, std::size_t of_a, const std::vector<T>& b,
+              std::size_t of_b) {
+  const std::size_t width = static_cast<std::size_t>(input.shape.heads) * input.shape.head_dim;
+  return std::equal(a.begin() + of_a * width, a.begin() + (of_a + 1) * width, b.begin() + of_b * width, same_number<T>);
+}
+
+// Also with divided keys, a row's bits don't depend on the other rows.
+template <class T>
+double fast_difference(Stream& stream, const AttentionCase<T>& input, int prefix) {
+  CachedCase<T> cached(stream, input, prefix);
+  const std::vector<int> order = scattered(static_cast<int>(input.tokens()), 7);
+  const std::vector<int> reversed(order.rbegin(), order.rend());
+  const std::vector<T> rows = cached.attend(order, CachedUse::fast_decode),
+                       of_reversed = cached.attend(reversed, CachedUse::fast_decode);
+  bool equal = true;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    equal = equal && same_row(input, rows, i, of_reversed, order.size() - 1 - i);
+  return equal ? 0 : 1;
 }
 
 // With split keys, a row's bits depend neither on the other rows nor on the number of parts. A row within one part is
@@ -157,17 +219,14 @@ double split_difference(Stream& stream, const AttentionCase<T>& input, int prefi
   CachedCase<T> cached(stream, input, prefix);
   const std::vector<int> order = scattered(static_cast<int>(input.tokens()), 17);
   const std::vector<int> reversed(order.rbegin(), order.rend());
-  const std::vector<T> whole = cached.attend(order, true), split = cached.attend(order, true, length, 4 * length);
-  const std::vector<T> of_reversed = cached.attend(reversed, true, length, 3 * length);
-  const std::size_t width = static_cast<std::size_t>(input.shape.heads) * input.shape.head_dim;
-  const auto same_row = [&](const std::vector<T>& a, std::size_t of_a, const std::vector<T>& b, std::size_t of_b) {
-    return std::equal(a.begin() + of_a * width, a.begin() + (of_a + 1) * width, b.begin() + of_b * width,
-                      same_number<T>);
-  };
   bool equal = true;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    equal = equal && same_row(split, i, of_reversed, order.size() - 1 - i);
-    if (cached.position_of_token[order[i]] < length) equal = equal && same_row(split, i, whole, i);
+  for (const CachedUse use : {CachedUse::decode, CachedUse::fast_decode}) {
+    const std::vector<T> whole = cached.attend(order, use), split = cached.attend(order, use, length, 4 * length);
+    const std::vector<T> of_reversed = cached.attend(reversed, use, length, 3 * length);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      equal = equal && same_row(input, split, i, of_reversed, order.size() - 1 - i);
+      if (cached.position_of_token[order[i]] < length) equal = equal && same_row(input, split, i, whole, i);
+    }
   }
   return equal ? 0 : 1;
 }
@@ -182,21 +241,25 @@ double tie_difference(Stream& stream) {
     const float value = token == 0 ? 255.0f / 256 : 360.0f / 256;
     input.qkv[i] = from_float<T>(column < 32 ? 0.0f : value);
   }
-  CachedCase<T> cached(stream, input, 0);
+  CachedCase<T> cached(stream, input, 0, true, 0);
   const std::vector<int> order{6};
-  return same_bits(cached.attend(order, true, kKeyBlock, kKeyBlock), cached.attend(order, true)) ? 0 : 1;
+  return same_bits(cached.attend(order, CachedUse::decode, kKeyBlock, kKeyBlock),
+                   cached.attend(order, CachedUse::decode))
+             ? 0
+             : 1;
 }
 
 // Rows of ended slots become zeros, for any content of the cache and any order of rows.
 template <class T>
 double idle_difference(Stream& stream, const AttentionCase<T>& input) {
-  const std::vector<T> forward = ForwardResult<T>(stream, input).attended;
   CachedCase<T> cached(stream, input, 0);
+  const std::vector<T> forward = ForwardResult<T>(stream, cached.rotated()).attended;
   const std::vector<int> order = {-1, 3, 4, -1, -1, 5, -1};
   const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(input.shape.heads) * input.shape.head_dim;
   bool equal = true;
-  for (const auto& [decoding, length] : {std::pair(false, 0), std::pair(true, 0), std::pair(true, kKeyBlock)}) {
-    const std::vector<T> rows = cached.attend(order, decoding, length, kKeyBlock);
+  for (const auto& [use, length] : {std::pair(CachedUse::prefill, 0), std::pair(CachedUse::decode, 0),
+                                    std::pair(CachedUse::decode, kKeyBlock), std::pair(CachedUse::fast_decode, 0)}) {
+    const std::vector<T> rows = cached.attend(order, use, length, kKeyBlock);
     for (std::size_t i = 0; i < order.size(); ++i)
       for (std::ptrdiff_t column = 0; column < width; ++column)
         equal = equal && same_number(rows[i * width + column],
@@ -216,13 +279,19 @@ void add_cached_checks(std::vector<Check>& checks) {
       {{7, 1, 64, {0, 67, 88}, 20}, 20},  {{2, 1, 64, {0, 129, 195}, 65}, 65}, {{12, 1, 64, {0, 20, 30}, 7}, 7},
       {{3, 1, 128, {0, 67, 80}, 12}, 12},
   };
-  for (const auto& [input, prefix] : cases)
+  const double tolerance = std::is_same_v<T, Bf16> ? kBf16Tolerance : kFp32Tolerance;
+  for (const auto& [input, prefix] : cases) {
+    const std::string name = input.name() + ", prefix of " + std::to_string(prefix);
     checks.push_back(
-        {"cached_attention equals attention_forward, " + input.name() + ", prefix of " + std::to_string(prefix), kExact,
-         cached_difference<T>, input, prefix});
+        {"cached_attention equals attention_forward, " + name, kExact, cached_difference<T>, input, prefix});
+    checks.push_back({"cached_attention of new tokens, " + name, kExact, new_token_difference<T>, input, prefix});
+    checks.push_back({"fast cached_attention, " + name, tolerance, fast_error<T>, input, prefix, 0});
+    checks.push_back({"fast cached_attention, row by row, " + name, kExact, fast_difference<T>, input, prefix});
+  }
   const AttentionCase<T> split(7, 1, 32, {0, 150, 225}, 70);
-  checks.push_back({"cached_attention in parts of 64 " + split.name(),
-                    std::is_same_v<T, Bf16> ? kBf16Tolerance : kFp32Tolerance, split_error<T>, split, 70, kKeyBlock});
+  for (const int length : {kKeyBlock, 2 * kKeyBlock})
+    checks.push_back({"cached_attention in parts of " + std::to_string(length) + split.name(), tolerance, fast_error<T>,
+                      split, 70, length});
   checks.push_back(
       {"cached_attention in parts, row by row, " + split.name(), kExact, split_difference<T>, split, 70, kKeyBlock});
   checks.push_back({"cached_attention in one part rounds as without a split," + type_name<T>() + "7 keys", kExact,

@@ -16,13 +16,13 @@ double advances(Stream& stream) {
        entropies = on_device(stream, std::vector<float>{1, 2, 3, 4, 5});
   auto tokens = on_device(stream, Numbers{1, 2, 3, 4, 5}), positions = on_device(stream, Numbers{5, 6, 7, 8, 9}),
        remaining = on_device(stream, Numbers{9, 9, 2, 9, 9}), states = on_device(stream, Numbers{0, 0, 0, 0, 1}),
-       logged = on_device(stream, Numbers{0, 0, 0, 0, 0});
+       logged = on_device(stream, Numbers{0, 0, 0, 0, 0}), slots = on_device(stream, Numbers{3, 4, 5, 6, 7});
   auto log_ids = on_device(stream, Numbers(rows * capacity, -7));
   auto log_logprobs = on_device(stream, std::vector<float>(rows * capacity, 0)),
        log_entropies = on_device(stream, std::vector<float>(rows * capacity, 0));
   const auto advance_all = [&] {
     advance(stream, rows, {ids.data(), logprobs.data(), entropies.data(), stops.data()},
-            {tokens.data(), positions.data(), remaining.data(), states.data(), logged.data()},
+            {tokens.data(), positions.data(), remaining.data(), states.data(), logged.data(), slots.data()},
             {log_ids.data(), log_logprobs.data(), log_entropies.data(), capacity});
   };
   advance_all();
@@ -35,7 +35,8 @@ double advances(Stream& stream) {
   const bool correct =
       on_host(stream, tokens) == Numbers{10, 11, 12, 4, 5} && on_host(stream, positions) == Numbers{8, 7, 9, 8, 9} &&
       on_host(stream, remaining) == Numbers{6, 8, 0, 9, 9} && on_host(stream, states) == Numbers{0, 1, 2, 3, 1} &&
-      on_host(stream, logged) == Numbers{3, 1, 2, 0, 0} && on_host(stream, log_ids) == log &&
+      on_host(stream, logged) == Numbers{3, 1, 2, 0, 0} && on_host(stream, slots) == Numbers{3, -1, -1, -1, 7} &&
+      on_host(stream, log_ids) == log &&
       on_host(stream, log_logprobs) == std::vector<float>{-1, -1, -1, -2, 0, 0, -3, -3, 0, 0, 0, 0, 0, 0, 0} &&
       on_host(stream, log_entropies) == std::vector<float>{1, 1, 1, 2, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0};
   // After the host empties the log, the row that waited continues.

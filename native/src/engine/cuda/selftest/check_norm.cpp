@@ -71,9 +71,13 @@ double backward(Stream& stream, int rows, int columns) {
        factor_buffer = on_device(stream, factors);
   auto slope_buffer = on_device(stream, slope);
   auto x_gradient = on_device(stream, old_x), weight_gradient = on_device(stream, old_weight);
+  auto rounded = poisoned<T>(stream, x.size());
   auto partials = poisoned<float>(stream, norm_backward_partials(rows, columns));
   norm_backward<T>(stream, rows, columns, x_buffer.data(), weight_buffer.data(), factor_buffer.data(),
-                   slope_buffer.data(), x_gradient.data(), weight_gradient.data(), partials.data());
+                   slope_buffer.data(), x_gradient.data(), rounded.data(), weight_gradient.data(), partials.data());
+  std::vector<T> rounded_expected;
+  for (const float value : on_host(stream, x_gradient)) rounded_expected.push_back(from_float<T>(value));
+  if (!same_bits(on_host(stream, rounded), rounded_expected)) return 1;
   return error_of(stream, x_gradient, x_expected) + error_of(stream, weight_gradient, weight_expected);
 }
 

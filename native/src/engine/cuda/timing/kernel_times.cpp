@@ -7,7 +7,6 @@
 #include "engine/cuda/engine/generator_buffers.h"
 #include "engine/cuda/kernels/gemm.h"
 #include "engine/cuda/kernels/norm.h"
-#include "engine/cuda/kernels/rope.h"
 #include "engine/cuda/kernels/sampler.h"
 #include "engine/cuda/lt/library.h"
 #include "engine/cuda/lt/products.h"
@@ -161,23 +160,21 @@ class DecodeTimes {
       return KvCache<Bf16>{keys.copy(call), values.copy(call), rows,        width_.kv_heads,
                            context,         width_.head_dim,   zero.data(), zero.data()};
     };
-    add("bias_rope_append", rows, 4.0 * rows * (width_.qkv + width_.keys), 0, effort_.calls, [&](int call) {
-      bias_rope_append(stream_, rows, qkv_shape(width_), qkv.copy(0), bias.copy(0), position.data(),
-                       {rotary.copy(0), rotary.copy(0)}, cache(call), slot.data());
-    });
-
     const AttentionShape shape = attention_shape(width_);
-    KeySplits splits = key_splits(steps_.keys, nullptr);
+    KeySplits splits = key_splits(steps_.keys, width_.head_dim, nullptr);
     DeviceBuffer<float> partials(stream_, key_split_partials(shape, rows, splits));
     splits.partials = partials.data();
     const double bytes = 4.0 * rows * steps_.keys * width_.keys + 4.0 * rows * width_.queries,
                  operations = 4.0 * rows * steps_.keys * width_.queries;
-    for (const bool split : {false, true})
-      add(split ? "cached_attention split" : "cached_attention", rows, bytes, operations,
-          std::max(effort_.calls, keys.copies()), [&](int call) {
-            cached_attention(stream_, shape, cache(call), {rows, slot.data(), position.data(), true}, qkv.copy(0),
-                             attended.copy(0), split ? splits : KeySplits{});
-          });
+    const auto measure = [&](const char* name, CachedUse use, const KeySplits& key_splits) {
+      add(name, rows, bytes, operations, std::max(effort_.calls, keys.copies()), [&](int call) {
+        cached_attention(stream_, shape, cache(call), {rows, slot.data(), position.data(), use},
+                         {bias.copy(0), {rotary.copy(0), rotary.copy(0)}}, qkv.copy(0), attended.copy(0), key_splits);
+      });
+    };
+    measure("cached_attention exact", CachedUse::decode, {});
+    measure("cached_attention", CachedUse::fast_decode, {});
+    measure("cached_attention split", CachedUse::fast_decode, splits);
   }
 
   void measure_sampler(int rows) {
