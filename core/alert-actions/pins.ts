@@ -14,7 +14,7 @@ const origin = 'monitor';
 
 const pinLine = z.looseObject({
   command: z.enum(['pin', 'unpin']),
-  args: z.looseObject({ iteration: z.number().int(), by: z.string().optional() }),
+  args: z.looseObject({ iteration: z.int(), by: z.string().optional() }),
 });
 
 /** Returns the checkpoints that a roll-back may need: the newest healthy ones, and the newest after them. */

@@ -12,7 +12,7 @@ export const bundleVersion = 1;
 export const manifestName = 'bundle.json';
 export const manifestSchema = z.looseObject({
   format: z.literal(bundleFormat),
-  version: z.number().int(),
+  version: z.int(),
   run: z.string().max(64),
   name: z.string().max(400),
   /** Creation time in ms since the epoch. */

@@ -16,7 +16,7 @@ const jobFile = z.object({
   /** ms since the epoch */
   submitted: z.number(),
   /** The sweep whose array contains the job, and the index there. */
-  task: z.object({ study: studyId, index: z.number().int() }).optional(),
+  task: z.object({ study: studyId, index: z.int() }).optional(),
   /** How the job ended, because Slurm forgets jobs. */
   ended: z.object({ state: z.string(), exitCode: z.string().nullable() }).optional(),
 });

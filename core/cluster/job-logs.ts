@@ -10,10 +10,10 @@ import type { JobFile } from './job-file.ts';
 const attemptLine = z.object({
   type: z.enum(['begin', 'end']),
   job: z.string(),
-  restart: z.number().int(),
+  restart: z.int(),
   node: z.string(),
   time: z.number(),
-  code: z.number().int().optional(),
+  code: z.int().optional(),
 });
 
 /** Returns the attempts that the scripts of a run have recorded in attempts.jsonl, oldest first. */

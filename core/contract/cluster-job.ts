@@ -22,11 +22,11 @@ export const runJob = z.object({
   /** Whether the job ended without success and was not canceled. */
   failed: z.boolean(),
   /** Nice value of a pending job: jobs with larger values start later; null if unknown. */
-  nice: z.number().int().nullable(),
+  nice: z.int().nullable(),
   /** Time at which the time limit ends the attempt, in ms since the epoch; null unless the job is running with a limit. */
   limit: z.number().nullable(),
   /** Number of attempts so far. */
-  attempts: z.number().int(),
+  attempts: z.int(),
   /** ms since the epoch. */
   submitted: z.number(),
 });
@@ -39,13 +39,13 @@ export const hasActiveJob = ({ job }: { job: RunJob | null }): boolean => job !=
 export const jobAttempt = z.object({
   job: z.string(),
   /** Number of requeues before it. */
-  restart: z.number().int(),
+  restart: z.int(),
   node: z.string(),
   /** ms since the epoch. `ended` is null while the attempt is running, or if its node failed. */
   began: z.number(),
   ended: z.number().nullable(),
   /** Exit status of the trainer; null until it has ended. */
-  code: z.number().int().nullable(),
+  code: z.int().nullable(),
 });
 export type JobAttempt = z.infer<typeof jobAttempt>;
 

@@ -15,9 +15,9 @@ export type ClusterTarget = z.infer<typeof clusterTarget>;
 
 /** The price of jobs. */
 const jobPrice = z.object({
-  jobs: z.number().int(),
+  jobs: z.int(),
   /** Maximum number of jobs that run at once. */
-  atOnce: z.number().int(),
+  atOnce: z.int(),
   /** Maximum hours of GPUs or CPUs per attempt of all jobs. */
   hours: z.number(),
   unit: z.enum(['GPU', 'CPU']),
@@ -97,7 +97,7 @@ export const clusterProcedures = {
   /** Sets a pending job's Nice value: jobs with larger values start later. */
   'cluster.nice': {
     changes,
-    input: z.object({ runId, nice: z.number().int().min(0).max(100_000) }),
+    input: z.object({ runId, nice: z.int().min(0).max(100_000) }),
     output: empty,
   },
 } as const;

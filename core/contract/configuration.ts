@@ -86,7 +86,7 @@ const timeEstimate = z.object({
   /** `measured` from earlier runs on this machine, or `typical` figures shipped with the app. */
   basis: z.enum(['measured', 'typical']),
   /** Number of measured runs; 0 if typical. */
-  runs: z.number().int(),
+  runs: z.int(),
 });
 export type TimeEstimate = z.infer<typeof timeEstimate>;
 
@@ -115,7 +115,7 @@ export const presetCard = z.object({
   deviceBytes: z.number().nullable(),
   /** Requested device: `auto`, `cpu`, `cuda` or one GPU. */
   device: z.string(),
-  iterations: z.number().int(),
+  iterations: z.int(),
   /** The most important settings, by run.json path. */
   first: settings,
   /** Training time on this machine; null if unknown. */
@@ -146,10 +146,10 @@ export type ConfigCheck = z.infer<typeof configCheck>;
 
 /** The first turn of a level, as the model sees it. */
 const promptSample = z.object({
-  seed: z.number().int(),
+  seed: z.int(),
   /** The last part is the start of the response. */
   messages: z.array(z.object({ role: z.string(), content: z.string() })),
-  tokens: z.number().int(),
+  tokens: z.int(),
 });
 export const promptPreview = z.object({
   environments: z.array(
@@ -162,8 +162,8 @@ export const promptPreview = z.object({
     }),
   ),
   /** Maximum tokens per response and per episode. */
-  replyTokens: z.number().int(),
-  context: z.number().int(),
+  replyTokens: z.int(),
+  context: z.int(),
   /** Device memory that the run needs; null if unknown. */
   memory: z
     .object({
@@ -229,7 +229,7 @@ export const trainMoreProcedures = {
     changes: true,
     input: z.object({
       runId,
-      iterations: z.number().int().min(1).max(1_000_000).describe('additional iterations'),
+      iterations: z.int().min(1).max(1_000_000).describe('additional iterations'),
       name: runName.optional(),
       ...launch,
     }),

@@ -92,7 +92,7 @@ export const procedures = {
     output: empty,
   },
   /** Confirms a `beat`: all earlier messages have arrived. */
-  'notices.acknowledge': { input: z.object({ beat: z.number().int() }), output: empty },
+  'notices.acknowledge': { input: z.object({ beat: z.int() }), output: empty },
   /** Lists running tasks, oldest first. */
   'tasks.list': { input: empty, output: z.array(task) },
   /** Cancels a task and returns when it has ended. Throws `task_unknown` or `task_not_cancelable`. */
@@ -163,9 +163,9 @@ export const procedures = {
     input: z.object({
       runId,
       names: z.array(z.string().max(128)).max(256).optional(),
-      after: z.number().int().optional(),
-      upTo: z.number().int().optional(),
-      resolution: z.number().int().min(16).max(16_384).optional(),
+      after: z.int().optional(),
+      upTo: z.int().optional(),
+      resolution: z.int().min(16).max(16_384).optional(),
     }),
     output: z.array(series),
   },
@@ -173,7 +173,7 @@ export const procedures = {
   'runs.log': { input: z.object({ runId }), output: z.array(logLine) },
   /** Returns up to 1000 journal events after a `seq`, without `phase` events. */
   'runs.events': {
-    input: z.object({ runId, after: z.number().int() }),
+    input: z.object({ runId, after: z.int() }),
     output: z.array(journalEvent),
   },
   /** Indexes a new folder under runs/ immediately. */
@@ -240,15 +240,15 @@ export const procedures = {
     }),
   },
   /** Adds a run to the end of the queue; a queued run keeps its position. */
-  'queue.add': { changes, input: z.object({ runId }), output: z.object({ position: z.number().int() }) },
+  'queue.add': { changes, input: z.object({ runId }), output: z.object({ position: z.int() }) },
   /** Makes this host start queued runs, as the app and `starpo serve` do. */
   'queue.work': { changes, input: empty, output: empty },
   'queue.remove': { changes, input: z.object({ runId }), output: empty },
   /** Moves a run to a position, from 1; larger values mean the last. */
   'queue.move': {
     changes,
-    input: z.object({ runId, position: z.number().int().min(1) }),
-    output: z.object({ position: z.number().int() }),
+    input: z.object({ runId, position: z.int().min(1) }),
+    output: z.object({ position: z.int() }),
   },
   /** Oldest first. */
   'studies.list': { input: empty, output: z.array(studySummary) },
@@ -282,7 +282,7 @@ export const procedures = {
   'studies.submit': {
     changes,
     input: z.object({ studyId, target: targetName, script: z.string().optional() }),
-    output: z.object({ job: z.string(), count: z.number().int() }),
+    output: z.object({ job: z.string(), count: z.int() }),
   },
   /** Removes the sweep's runs from the queue and requests active ones to stop. `studies.start` resumes them. */
   'studies.cancel': { changes, input: z.object({ studyId }), output: studySummary },
@@ -301,12 +301,12 @@ export const procedures = {
   },
   'rollouts.list': { input: z.object({ runId }), output: z.array(rolloutFile) },
   'rollouts.episodes': {
-    input: z.object({ runId, iteration: z.number().int(), split: z.string().max(64) }),
+    input: z.object({ runId, iteration: z.int(), split: z.string().max(64) }),
     output: z.array(episodeSummary),
   },
   /** `split` defaults to `train`. Throws `rollout_unknown` or `rollout_gone`. */
   'rollouts.thoughts': {
-    input: z.object({ runId, iteration: z.number().int(), split: z.string().max(64).optional() }),
+    input: z.object({ runId, iteration: z.int(), split: z.string().max(64).optional() }),
     output: thoughts,
   },
   'rollouts.replay': { input: z.object({ runId, episodeId: z.string().max(128) }), output: replay },
@@ -314,14 +314,14 @@ export const procedures = {
   'rollouts.level': {
     input: z.object({
       runId,
-      group: z.number().int().min(0),
+      group: z.int().min(0),
       files: z.array(episodeFile).max(2000),
     }),
     output: z.array(episodeSummary.nullable()),
   },
   /** Returns all boards of a file, or of one group. Throws as `rollouts.episodes` does. */
   'rollouts.boards': {
-    input: z.object({ runId, ...episodeFile.shape, group: z.number().int().min(0).optional() }),
+    input: z.object({ runId, ...episodeFile.shape, group: z.int().min(0).optional() }),
     output: rolloutBoards,
   },
   /** Throws as `rollouts.replay` does. */
@@ -343,12 +343,12 @@ export const procedures = {
     changes,
     input: z.object({
       runId,
-      checkpoint: z.number().int().min(0).max(1_000_000),
+      checkpoint: z.int().min(0).max(1_000_000),
       on: z.string().max(64).optional(),
       set: settings.optional(),
-      levels: z.number().int().optional(),
+      levels: z.int().optional(),
       temperature: z.number().optional(),
-      seed: z.number().int().optional(),
+      seed: z.int().optional(),
       name: evaluationName.optional(),
     }),
     output: evaluation,
@@ -394,7 +394,7 @@ export type Handlers = {
 export const notices = {
   ...libraryNotices,
   /** The client confirms it with `notices.acknowledge`, which measures how much is still in flight. */
-  beat: z.object({ beat: z.number().int() }),
+  beat: z.object({ beat: z.int() }),
   /** Notices were dropped because too much was in flight; the client must fetch its data again. */
   missed: empty,
   /** A task started, progressed (a few times per second) or ended. */
@@ -410,9 +410,9 @@ export const notices = {
   /** New or replaced points. If `truncateAfter` is set (a trainer has started), first drop points and rollouts of later iterations. */
   metrics: z.object({
     runId,
-    truncateAfter: z.number().int().nullable(),
+    truncateAfter: z.int().nullable(),
     /** `time` is the end of the iteration in ms since the epoch; absent for evaluations. */
-    points: z.array(z.object({ iteration: z.number().int(), metrics, time: z.number().optional() })),
+    points: z.array(z.object({ iteration: z.int(), metrics, time: z.number().optional() })),
   }),
   log: z.object({ runId, line: logLine }),
   memoryPlan: z.object({ runId, plan: memoryPlan }),
@@ -421,7 +421,7 @@ export const notices = {
   /** A requested evaluation started, progressed (a few times per second) or ended; a canceled evaluation is deleted. */
   evaluation: z.object({ runId, evaluation }),
   /** The episodes were deleted, since the run keeps only those of the newest iterations. */
-  rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),
+  rolloutRemoved: z.object({ runId, iteration: z.int(), split: z.string() }),
   /** Published when the problem that blocks the queue or the reason why a run waits changes. Queue positions are published in `run` notices. */
   queue: z.object({ problem: apiError.nullable() }),
   /** A sweep was created, or one of its runs started, progressed or ended; null if the sweep was deleted. */

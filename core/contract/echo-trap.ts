@@ -32,7 +32,7 @@ export const runKind = z.enum(['template', 'chaos', 'locked', 'healthy', 'solved
 export type RunKind = z.infer<typeof runKind>;
 
 /** `collapsed` is the iteration at which the collapse began, or null. */
-export const runLabel = z.object({ collapsed: z.number().int().nullable(), kind: runKind });
+export const runLabel = z.object({ collapsed: z.int().nullable(), kind: runKind });
 export type RunLabel = z.infer<typeof runLabel>;
 
 /** A metric's value and the run's baseline. */
@@ -43,7 +43,7 @@ const measured = z.object({
   value: z.number().nullable(),
   baseline: z.number().nullable(),
   /** First iteration since which it has been on; null while off. */
-  since: z.number().int().nullable(),
+  since: z.int().nullable(),
 });
 
 /** A group of signals. The first four are the paper's, in its order. Its value is always of the same metric. */
@@ -76,8 +76,8 @@ const trapSignal = measured.extend({
   /** Whether values above or below the threshold are evidence of collapse; null if unknown. */
   worse: z.enum(['above', 'below']).nullable(),
   /** Consecutive iterations beyond the threshold so far, and those needed to turn the signal on. */
-  beyond: z.number().int(),
-  needed: z.number().int(),
+  beyond: z.int(),
+  needed: z.int(),
   /** Current contribution to the risk score. */
   contribution: z.number(),
   /** Most extreme value since it turned on; null while off. */
@@ -87,7 +87,7 @@ export type TrapSignal = z.infer<typeof trapSignal>;
 
 /** Position of a run on the regime map. Both coordinates are relative, 0 to about 1. */
 const regimePoint = z.object({
-  iteration: z.number().int(),
+  iteration: z.int(),
   /** Response entropy relative to the run's first iterations; may exceed 1. */
   entropy: z.number(),
   /** Dependence of reasoning on the level: 0 means the same reasoning for every level. */
@@ -124,9 +124,9 @@ const adviceAction = z.discriminatedUnion('kind', [
   /** Stops the run and forks it, with changes, from a checkpoint at or before `notAfter`. */
   z.object({
     kind: z.literal('rollback'),
-    notAfter: z.number().int(),
+    notAfter: z.int(),
     /** The checkpoint that it would use; null while unknown. */
-    checkpoint: z.number().int().nullable(),
+    checkpoint: z.int().nullable(),
     changes: z.array(settingChange),
   }),
 ]);
@@ -152,7 +152,7 @@ export const trapCalibration = z.object({
   source: z.enum(['shipped', 'fitted']),
   /** Models, environments and number of runs used for calibration. */
   models: z.array(z.string()),
-  runs: z.number().int(),
+  runs: z.int(),
   /** Display text with limitations. */
   note: z.string(),
 });
@@ -162,9 +162,9 @@ export type TrapCalibration = z.infer<typeof trapCalibration>;
 export const echoTrap = z.object({
   state: trapState,
   /** Iteration at which this state began. */
-  since: z.number().int(),
+  since: z.int(),
   /** Newest processed iteration; 0 before the first. */
-  iteration: z.number().int(),
+  iteration: z.int(),
   /** One sentence about the state. */
   summary: z.string(),
   /** The strongest evidence in words, at most two signals with current and usual values; empty for a healthy or solved run. */
@@ -172,18 +172,18 @@ export const echoTrap = z.object({
   /** Risk score: the sum of the signals' contributions; 1 or more triggers a warning, if two families of signals or a persistent one back it. Null if the paper's rule is used instead. */
   risk: z.number().nullable(),
   /** A warning starts at the risk `warn` and clears after `calmFor` iterations below `clear`. */
-  riskLimits: z.object({ warn: z.number(), clear: z.number(), calmFor: z.number().int() }),
+  riskLimits: z.object({ warn: z.number(), clear: z.number(), calmFor: z.int() }),
   /** Start of the current warning or collapse and the risk score at that iteration; null without one. */
-  warned: z.object({ iteration: z.number().int(), risk: z.number().nullable() }).nullable(),
+  warned: z.object({ iteration: z.int(), risk: z.number().nullable() }).nullable(),
   /** Up to 200 risk scores, oldest first, including the newest, each with whether the state was a warning or worse. */
-  riskHistory: z.array(z.object({ iteration: z.number().int(), risk: z.number(), alarm: z.boolean() })),
+  riskHistory: z.array(z.object({ iteration: z.int(), risk: z.number(), alarm: z.boolean() })),
   /** Newest iteration without alarm, elevated risk, chaos or late signals, and in a narrowing or locked run also before that state. A roll-back uses a checkpoint at or before it. */
-  lastHealthy: z.number().int().nullable(),
+  lastHealthy: z.int().nullable(),
   indicators: z.array(trapIndicator),
   map: regimeMap,
   signals: z.array(trapSignal),
   /** States with their first iterations, oldest first. */
-  history: z.array(z.object({ iteration: z.number().int(), state: trapState })),
+  history: z.array(z.object({ iteration: z.int(), state: trapState })),
   /** Advice for the current regime and configuration; may be empty. */
   advice: z.array(advice),
   calibration: trapCalibration,
@@ -207,7 +207,7 @@ export const alertAction = z.object({
   /** The alert it answers; null for a user action without an alert. */
   alert: z.string().nullable(),
   /** For a roll-back: its checkpoint, the fork and the fork's changes. */
-  checkpoint: z.number().int().nullable(),
+  checkpoint: z.int().nullable(),
   fork: z.string().nullable(),
   changes: z.array(settingChange),
   /** Display text: what was done, or why it failed. */
@@ -225,6 +225,6 @@ export type KnownAction = AlertAction & {
 export const trapBrief = z.object({
   state: openWord(trapState),
   /** Iteration at which this state began. */
-  since: z.number().int(),
+  since: z.int(),
 });
 export type TrapBrief = z.infer<typeof trapBrief>;

@@ -4,19 +4,19 @@ import { evaluationName } from './evaluations.ts';
 /** docs/formats/rollouts.md: the head of every episode. */
 export const episodeSummary = z.object({
   id: z.string(),
-  iteration: z.number().int(),
+  iteration: z.int(),
   split: z.string(),
   environment: z.string(),
-  group: z.number().int(),
-  member: z.number().int(),
+  group: z.int(),
+  member: z.int(),
   seed: z.number(),
   reward: z.number(),
   success: z.boolean(),
   /** `done`, `max_turns`, `max_actions`, `context`, `environment_failed`, or a reason of a newer trainer. */
   ended: z.string(),
-  turns: z.number().int(),
-  actions: z.number().int(),
-  tokens: z.number().int(),
+  turns: z.int(),
+  actions: z.int(),
+  tokens: z.int(),
   kept: z.boolean(),
   format_valid: z.boolean(),
   /** Set if the environment or the reward program failed: the episode is neither trained on nor scored, and its reward is 0. */
@@ -26,9 +26,9 @@ export type EpisodeSummary = z.infer<typeof episodeSummary>;
 
 /** A rollout file that exists. `split` is `train` or an evaluation set's label. */
 export const rolloutFile = z.object({
-  iteration: z.number().int(),
+  iteration: z.int(),
   split: z.string(),
-  episodes: z.number().int(),
+  episodes: z.int(),
 });
 export type RolloutFile = z.infer<typeof rolloutFile>;
 
@@ -37,9 +37,9 @@ export type RolloutFile = z.infer<typeof rolloutFile>;
  * The first frame of an episode is its initial state (no action).
  */
 export const frame = z.object({
-  turn: z.number().int(),
+  turn: z.int(),
   /** Index of the action within the turn; -1 for the state before any. */
-  step: z.number().int(),
+  step: z.int(),
   action: z.string().nullable(),
   board: z.string().nullable(),
   reward: z.number(),
@@ -59,7 +59,7 @@ export type Frame = z.infer<typeof frame>;
 const replayTurn = z.object({
   state: z.string(),
   /** Tokens of the state that the model didn't read. */
-  omittedTokens: z.number().int(),
+  omittedTokens: z.int(),
   /** Whether a turn after the first begins a new context. */
   beginsContext: z.boolean(),
   response: z.string(),
@@ -74,11 +74,11 @@ const replayTurn = z.object({
   /** The checked claims of the reasoning; null if none could be checked. `start` and `end` are indices into `think`. */
   claims: z
     .object({
-      checked: z.number().int(),
-      false: z.array(z.object({ start: z.number().int(), end: z.number().int(), fact: z.string() })),
+      checked: z.int(),
+      false: z.array(z.object({ start: z.int(), end: z.int(), fact: z.string() })),
     })
     .nullable(),
-  tokens: z.number().int(),
+  tokens: z.int(),
   /** Mean log-probability and entropy (nats) of the sampled tokens. */
   logprobMean: z.number(),
   entropyMean: z.number(),
@@ -100,15 +100,15 @@ export type Replay = z.infer<typeof replay>;
 
 /** First thoughts of one iteration: the reasoning of each episode's first turn, or the whole response if it has no reasoning. */
 export const thoughts = z.object({
-  iteration: z.number().int(),
+  iteration: z.int(),
   split: z.string(),
-  episodes: z.number().int(),
+  episodes: z.int(),
   /** Most common first. */
   thoughts: z.array(
     z.object({
       text: z.string(),
-      count: z.number().int(),
-      successes: z.number().int(),
+      count: z.int(),
+      successes: z.int(),
       /** Ids of the episodes that start with it. */
       episodes: z.array(z.string()),
     }),
@@ -116,7 +116,7 @@ export const thoughts = z.object({
   /** Why the episodes are missing if only their index is left; null if all are available. */
   missing: z.string().nullable(),
   /** Iterations of this split that have thoughts, ascending. */
-  iterations: z.array(z.number().int()),
+  iterations: z.array(z.int()),
 });
 export type Thoughts = z.infer<typeof thoughts>;
 
@@ -125,7 +125,7 @@ export type Thoughts = z.infer<typeof thoughts>;
  * file's `boards`, one per frame as in {@link replay}, or -1 if the environment has no board.
  */
 export const rolloutBoards = z.object({
-  iteration: z.number().int(),
+  iteration: z.int(),
   split: z.string(),
   boards: z.array(z.string()),
   episodes: z.array(
@@ -135,13 +135,13 @@ export const rolloutBoards = z.object({
       /** Configuration of the environment, shared by its episodes. */
       config: z.record(z.string(), z.unknown()),
       arms: z.array(z.string()).nullable(),
-      boards: z.array(z.number().int()),
+      boards: z.array(z.int()),
       actions: z.array(z.string().nullable()),
       rewards: z.array(z.number()),
       /** Mean over its tokens; null if the update didn't train on the episode. */
       advantage: z.number().nullable(),
       /** Frames whose action slipped. */
-      slipped: z.array(z.number().int()),
+      slipped: z.array(z.int()),
       /** Start of the first reasoning, or of the whole response if it has no reasoning. */
       thought: z.string(),
     }),
@@ -172,7 +172,7 @@ export type EpisodeTokens = z.infer<typeof episodeTokens>;
 
 /** Identifies a file of episodes within its run. `evaluation` is the name of an evaluation on request; null for the run's own rollouts. */
 export const episodeFile = z.object({
-  iteration: z.number().int(),
+  iteration: z.int(),
   split: z.string().max(64),
   evaluation: evaluationName.nullable(),
 });

@@ -9,19 +9,19 @@ export const evaluation = z.object({
   state: z.enum(['running', 'done', 'failed', 'canceled']),
   /** End time in ms since the epoch; while it runs, its start time. */
   time: z.number(),
-  checkpoint: z.number().int(),
+  checkpoint: z.int(),
   label: z.string(),
   environment: z.string().describe('environment type'),
-  levels: z.number().int(),
+  levels: z.int(),
   temperature: z.number(),
   /** Seed of the first level. */
-  seed: z.number().int(),
+  seed: z.int(),
   /** Hash of the file of its levels (docs/formats/panels.md); null until done, and for results of earlier trainers. */
   panel: z.string().nullable(),
   /** Differences from the run's own evaluation of the environment, such as `size=6`. Empty means the same levels with the same random numbers. */
   changes: z.array(z.string()),
   /** Number of finished episodes. */
-  done: z.number().int(),
+  done: z.int(),
   etaSeconds: z.number().nullable(),
   /** success_rate, success_rate_low and success_rate_high (95 %), reward_mean, ...; null until done. */
   metrics: metrics.nullable(),
@@ -33,7 +33,7 @@ export type Evaluation = z.infer<typeof evaluation>;
 
 /** Options for an evaluation: checkpoints with weights, newest first, and environments, the run's own first. */
 export const evaluationChoices = z.object({
-  checkpoints: z.array(z.number().int()),
+  checkpoints: z.array(z.int()),
   environments: z.array(
     z.object({
       on: z.string(),
@@ -42,8 +42,8 @@ export const evaluationChoices = z.object({
       config: z.record(z.string(), z.unknown()),
     }),
   ),
-  levels: z.number().int(),
+  levels: z.int(),
   temperature: z.number(),
-  seed: z.number().int(),
+  seed: z.int(),
 });
 export type EvaluationChoices = z.infer<typeof evaluationChoices>;

@@ -20,7 +20,7 @@ export const exportId = z.string().regex(/^[0-9a-f]{32}$/);
 
 /** Source of an export: a run or a sweep. `checkpoint` is for formats that contain weights; default: the newest. */
 const exportSource = z.union([
-  z.object({ runId, checkpoint: z.number().int().min(0).max(1_000_000).optional() }),
+  z.object({ runId, checkpoint: z.int().min(0).max(1_000_000).optional() }),
   z.object({ studyId }),
 ]);
 export type ExportSource = z.infer<typeof exportSource>;

@@ -45,13 +45,13 @@ export const importable = z.object({
   /** Null for bundles. */
   from: importSource.nullable(),
   /** Number of steps. */
-  steps: z.number().int(),
+  steps: z.int(),
   /** Metrics that get a StarPO name, with their column in the file. At most 300. */
   mapped: z.array(z.object({ name: z.string(), column: z.string() })),
-  mappedCount: z.number().int(),
+  mappedCount: z.int(),
   /** Metrics that keep their name, prefixed with the trainer's. At most 300. */
   unmapped: z.array(z.string()),
-  unmappedCount: z.number().int(),
+  unmappedCount: z.int(),
   /** Sentences about skipped or changed parts. */
   remarks: z.array(z.string()),
   /** Reason why the run can't be imported, or null. */
@@ -69,7 +69,7 @@ export const importProcedures = {
    */
   'uploads.begin': {
     changes,
-    input: z.object({ bytes: z.number().int().min(0).max(maxUploadBytes).optional() }),
+    input: z.object({ bytes: z.int().min(0).max(maxUploadBytes).optional() }),
     output: z.object({ file: fileId, path: z.string() }),
   },
   /** Deletes uploads, complete or not. */

@@ -47,7 +47,7 @@ export const cleaning = z.object({
 });
 export type Cleaning = z.infer<typeof cleaning>;
 
-const checkpointIteration = z.number().int().min(0).max(1_000_000);
+const checkpointIteration = z.int().min(0).max(1_000_000);
 
 export const checkpoint = z.object({
   iteration: checkpointIteration,
@@ -71,7 +71,7 @@ export type BundleChoice = z.infer<typeof bundleChoice>;
 const foundEpisode = z.object({
   runId,
   run: z.string().describe("the run's name"),
-  iteration: z.number().int(),
+  iteration: z.int(),
   split: z.string(),
   episodeId: z.string(),
   environment: z.string(),
@@ -124,15 +124,15 @@ export const libraryProcedures = {
       runId: runId.optional(),
       environment: z.string().max(64).optional(),
       success: z.boolean().optional(),
-      offset: z.number().int().min(0).max(10_000).optional(),
-      limit: z.number().int().min(1).max(100).optional(),
+      offset: z.int().min(0).max(10_000).optional(),
+      limit: z.int().min(1).max(100).optional(),
     }),
     output: z.object({
       episodes: z.array(foundEpisode),
       more: z.boolean(),
       /** Number of indexed episodes, and of files still to index. */
-      indexed: z.number().int(),
-      pending: z.number().int(),
+      indexed: z.int(),
+      pending: z.int(),
     }),
   },
 } as const;
@@ -141,5 +141,5 @@ export const libraryNotices = {
   /** The contents of the trash changed. */
   trash: empty,
   /** A checkpoint of the run was written, pinned or deleted. */
-  checkpoints: z.object({ runId, written: z.number().int().nullable() }),
+  checkpoints: z.object({ runId, written: z.int().nullable() }),
 } as const;

@@ -25,7 +25,7 @@ export type MachineSample = z.infer<typeof machineSample>;
 
 export const machine = z.object({
   processor: z.string(),
-  cores: z.number().int(),
+  cores: z.int(),
   memoryBytes: z.number(),
   /** Size of the data folder's disk. */
   diskBytes: z.number(),

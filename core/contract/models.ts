@@ -42,7 +42,7 @@ const runCheckpoints = z.object({
   runId,
   name: z.string(),
   /** Newest first. */
-  iterations: z.array(z.number().int()),
+  iterations: z.array(z.int()),
   /** Folder of the newest checkpoint, usable as a model folder. */
   folder: z.string(),
   bytes: z.number(),
@@ -57,7 +57,7 @@ const hubModel = z.object({
   license: z.string().nullable(),
   licenseLink: z.string().nullable(),
   parameters: z.number().nullable(),
-  files: z.number().int(),
+  files: z.int(),
   bytes: z.number(),
   /** Target folder of the download. */
   folder: z.string(),

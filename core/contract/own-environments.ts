@@ -23,9 +23,9 @@ export type CheckRow = z.infer<typeof checkRow>;
 
 /** Limits of an episode in runs that use the preset. */
 export const environmentRules = z.object({
-  max_turns: z.number().int().min(1).max(100),
-  max_actions_per_turn: z.number().int().min(1).max(100),
-  max_actions: z.number().int().min(1).max(1000),
+  max_turns: z.int().min(1).max(100),
+  max_actions_per_turn: z.int().min(1).max(100),
+  max_actions: z.int().min(1).max(1000),
 });
 export type EnvironmentRules = z.infer<typeof environmentRules>;
 
@@ -52,7 +52,7 @@ export type OwnEnvironment = z.infer<typeof ownEnvironment>;
 export const handGame = z.object({
   id: gameId,
   environmentId: id,
-  seed: z.number().int(),
+  seed: z.int(),
   /** Valid actions of the current state; null for free text. */
   actions: z.array(z.string()).nullable(),
   /** Text that a model would read. */
@@ -68,14 +68,14 @@ export type HandGame = z.infer<typeof handGame>;
 export const watchedEpisodes = z.object({
   time: z.number().describe('ms since the epoch'),
   /** The run whose checkpoint played; null for the starter policy. */
-  policy: z.object({ run: runId, checkpoint: z.number().int() }).nullable(),
+  policy: z.object({ run: runId, checkpoint: z.int() }).nullable(),
   temperature: z.number(),
   episodes: z.array(episodeSummary),
   warnings: z.array(z.string()),
 });
 export type WatchedEpisodes = z.infer<typeof watchedEpisodes>;
 
-const seed = z.number().int().min(0).max(4_294_967_295);
+const seed = z.int().min(0).max(4_294_967_295);
 
 export const ownEnvironmentProcedures = {
   'environments.list': { input: empty, output: z.array(ownEnvironment) },

@@ -5,9 +5,9 @@ import { apiError, runId } from './runs.ts';
 /** Id of an open game. A game ends when its client disconnects. */
 export const gameId = z.string().max(64);
 
-const checkpoint = z.number().int().min(0).max(1_000_000);
+const checkpoint = z.int().min(0).max(1_000_000);
 /** From 1. Level n is the run's n-th validation level, on which none of its policies was trained. */
-const level = z.number().int().min(1).max(1_000_000);
+const level = z.int().min(1).max(1_000_000);
 /** Sampling temperature; 0 is greedy. */
 const temperature = z.number().min(0).max(10);
 
@@ -18,7 +18,7 @@ const playTurn = z.object({
   answer: z.string().nullable(),
   actions: z.array(z.string()),
   formatValid: z.boolean(),
-  tokens: z.number().int(),
+  tokens: z.int(),
   /** Whether the token limit truncated the response. */
   cut: z.boolean(),
 });
@@ -30,7 +30,7 @@ const playSide = z.object({
   state: z.enum(['ready', 'thinking', 'over']),
   /** The initial state, then one frame per action. */
   frames: z.array(frame),
-  movesLeft: z.number().int(),
+  movesLeft: z.int(),
   success: z.boolean(),
   /** Reason of the end; null until then: `done`, `max_turns`, `max_actions`, `context`, `given_up`. */
   ended: z.string().nullable(),
@@ -40,8 +40,8 @@ export type PlaySide = z.infer<typeof playSide>;
 /** Results on a level. For the user, only the first attempt counts. */
 const playResult = z.object({
   level,
-  agent: z.object({ success: z.boolean(), moves: z.number().int() }).nullable(),
-  you: z.object({ success: z.boolean(), moves: z.number().int() }).nullable(),
+  agent: z.object({ success: z.boolean(), moves: z.int() }).nullable(),
+  you: z.object({ success: z.boolean(), moves: z.int() }).nullable(),
 });
 export type PlayResult = z.infer<typeof playResult>;
 
@@ -49,8 +49,8 @@ export type PlayResult = z.infer<typeof playResult>;
 export const humanSuccess = z.object({
   /** Label of the run's environment. */
   environment: z.string(),
-  levels: z.number().int(),
-  successes: z.number().int(),
+  levels: z.int(),
+  successes: z.int(),
 });
 export type HumanSuccess = z.infer<typeof humanSuccess>;
 
@@ -68,11 +68,11 @@ export const game = z.object({
   /** Names of the arms in display order; null if the environment has none. */
   arms: z.array(z.string()).nullable(),
   level,
-  seed: z.number().int(),
+  seed: z.int(),
   temperature,
-  maxMoves: z.number().int(),
-  maxTurns: z.number().int(),
-  maxActionsPerTurn: z.number().int(),
+  maxMoves: z.int(),
+  maxTurns: z.int(),
+  maxActionsPerTurn: z.int(),
   agent: playSide.extend({
     turns: z.array(playTurn),
     /** The response so far; null if none is being sampled. */
@@ -87,7 +87,7 @@ export type Game = z.infer<typeof game>;
 
 /** Options for a game: checkpoints with weights, newest first, and the run's environments. */
 const playChoices = z.object({
-  checkpoints: z.array(z.number().int()),
+  checkpoints: z.array(z.int()),
   environments: z.array(z.object({ label: z.string(), type: z.string() })),
   /** Temperature of the run's evaluations. */
   temperature: z.number(),

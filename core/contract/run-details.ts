@@ -18,11 +18,11 @@ export const rewardHistogram = z.object({
   /** Center of the first bin, and the distance between centers. A bin extends half a step to each side. */
   first: z.number(),
   step: z.number(),
-  bins: z.number().int(),
+  bins: z.int(),
   /** Iterations whose episodes are indexed, ascending. `counts` has the episodes per bin. */
-  iterations: z.array(z.object({ iteration: z.number().int(), counts: z.array(z.number().int()) })),
+  iterations: z.array(z.object({ iteration: z.int(), counts: z.array(z.int()) })),
   /** Training rollouts that are not indexed yet. */
-  pending: z.number().int(),
+  pending: z.int(),
 });
 export type RewardHistogram = z.infer<typeof rewardHistogram>;
 
@@ -30,7 +30,7 @@ export type RewardHistogram = z.infer<typeof rewardHistogram>;
 const timeSpan = z.object({
   /** A phase of the trainer, or `write` for writing episodes, which happens during the update. */
   name: z.string(),
-  iteration: z.number().int(),
+  iteration: z.int(),
   start: z.number(),
   end: z.number(),
 });
@@ -38,10 +38,10 @@ export type TimeSpan = z.infer<typeof timeSpan>;
 
 /** When the phases of an iteration and its neighbors began and ended. */
 export const iterationTimeline = z.object({
-  iteration: z.number().int(),
+  iteration: z.int(),
   /** The first and last iteration that can be requested. */
-  first: z.number().int(),
-  last: z.number().int(),
+  first: z.int(),
+  last: z.int(),
   /** Ordered by start. */
   spans: z.array(timeSpan),
 });
@@ -52,7 +52,7 @@ export const detailProcedures = {
   'runs.settings': { input: z.object({}), output: runSettings },
   /** Returns the timeline of an iteration, by default the newest; null if the journal has no phases, as in imported runs. */
   'runs.timeline': {
-    input: z.object({ runId, iteration: z.number().int().optional() }),
+    input: z.object({ runId, iteration: z.int().optional() }),
     output: iterationTimeline.nullable(),
   },
   /** Returns the rewards of the training episodes that are still stored. */

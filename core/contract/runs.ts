@@ -88,7 +88,7 @@ export const alertEvidence = z.object({
   value: z.number().nullable(),
   baseline: z.number().nullable(),
   /** Iteration at which the first signal began. */
-  since: z.number().int().nullable(),
+  since: z.int().nullable(),
   regime: openWord(trapRegime).nullable(),
   /** Ids of advice, recommended first. */
   advice: z.array(z.string()),
@@ -102,7 +102,7 @@ export const alert = z.object({
   id: z.string(),
   kind: z.string(),
   severity: openWord(alertSeverity),
-  iteration: z.number().int(),
+  iteration: z.int(),
   message: z.string(),
   state: openWord(alertState),
   raisedAt: z.number(),
@@ -132,7 +132,7 @@ const studyOfRun = z.object({
   id: studyId,
   name: studyName,
   point: z.string(),
-  seed: z.number().int(),
+  seed: z.int(),
 });
 
 /** Disk use of a run, in bytes. */
@@ -152,13 +152,13 @@ export const runStorage = z.object({
 });
 export type RunStorage = z.infer<typeof runStorage>;
 
-const successAt = z.object({ iteration: z.number().int(), success: z.number() });
+const successAt = z.object({ iteration: z.int(), success: z.number() });
 
 /**
  * The collapse of a run (docs/collapse-rule.md, Shown as collapsed): peak success, last success, and the iteration of the Echo Trap
  * monitor's first warning, or null. Success is in [0, 1], averaged over environments.
  */
-export const runCollapse = z.object({ peak: successAt, last: successAt, warnedAt: z.number().int().nullable() });
+export const runCollapse = z.object({ peak: successAt, last: successAt, warnedAt: z.int().nullable() });
 export type RunCollapse = z.infer<typeof runCollapse>;
 
 /** The levels of an evaluation (docs/formats/panels.md): the environment's label, and the SHA-256 of the file. */
@@ -183,13 +183,13 @@ export const runSummary = z.object({
       /** Identifies a GPU independent of its number; null or absent: unknown. */
       uuid: z.string().nullish(),
       name: z.string().nullable(),
-      threads: z.number().int(),
+      threads: z.int(),
     })
     .nullable(),
   status: openWord(runStatus),
   /** Last complete iteration; initially 0, or the checkpoint's iteration for a fork. */
-  iteration: z.number().int(),
-  iterations: z.number().int(),
+  iteration: z.int(),
+  iterations: z.int(),
   createdAt: z.number().describe('ms since the epoch'),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
@@ -204,7 +204,7 @@ export const runSummary = z.object({
   panels: z.array(panel),
   failure: apiError.nullable(),
   /** 1 for the next run; null if not queued. */
-  queuePosition: z.number().int().nullable(),
+  queuePosition: z.int().nullable(),
   stalled: stall.nullable(),
   /** Its newest job on a cluster; null if the run was never submitted, or the job was not read yet. */
   job: runJob.nullable(),
@@ -212,7 +212,7 @@ export const runSummary = z.object({
   study: studyOfRun.nullable(),
   marks: runMarks,
   /** The run it was created from, which may be deleted, and the checkpoint's iteration (null if only the configuration was copied). */
-  parent: z.object({ run: runId, iteration: z.number().int().nullable() }).nullable(),
+  parent: z.object({ run: runId, iteration: z.int().nullable() }).nullable(),
   /** State of the Echo Trap monitor; null without data. */
   trap: trapBrief.nullable(),
   /** Null unless the run is shown as collapsed: its success is now less than half of its peak. Independent of `trap`. */
@@ -228,24 +228,22 @@ export type RunSummary = z.infer<typeof runSummary>;
  */
 export const series = z.object({
   name: z.string(),
-  iterations: z.array(z.number().int()),
+  iterations: z.array(z.int()),
   values: z.array(z.number()),
   /** Minimum, maximum and number of points per entry; absent without downsampling. */
-  buckets: z
-    .object({ min: z.array(z.number()), max: z.array(z.number()), counts: z.array(z.number().int()) })
-    .optional(),
+  buckets: z.object({ min: z.array(z.number()), max: z.array(z.number()), counts: z.array(z.int()) }).optional(),
 });
 export type Series = z.infer<typeof series>;
 
 /** End times of iterations in ms since the epoch, ascending; iteration 0 is the start of training. Iterations may be missing. */
 export const iterationTimes = z.object({
-  iterations: z.array(z.number().int()),
+  iterations: z.array(z.int()),
   times: z.array(z.number()),
 });
 export type IterationTimes = z.infer<typeof iterationTimes>;
 
 export const logLine = z.object({
-  seq: z.number().int(),
+  seq: z.int(),
   time: z.number(),
   /** `info`, `warning`, `error`, or a value from a newer trainer. */
   level: z.string(),
@@ -255,7 +253,7 @@ export type LogLine = z.infer<typeof logLine>;
 
 /** A line of the journal; `body` has the fields of its type (docs/formats/journal.md). */
 export const journalEvent = z.object({
-  seq: z.number().int(),
+  seq: z.int(),
   time: z.number(),
   type: z.string(),
   body: z.record(z.string(), z.unknown()),
@@ -298,7 +296,7 @@ export const firstStepItem = z.object({
 export type FirstStepItem = z.infer<typeof firstStepItem>;
 
 /** Checks of the first update of a run. */
-export const firstStepCheck = z.object({ iteration: z.number().int(), checks: z.array(firstStepItem) });
+export const firstStepCheck = z.object({ iteration: z.int(), checks: z.array(firstStepItem) });
 export type FirstStepCheck = z.infer<typeof firstStepCheck>;
 
 /** A published model that presets start from. */
@@ -319,7 +317,7 @@ export const modelState = z.object({
 });
 export type ModelState = z.infer<typeof modelState>;
 
-const checkpointIteration = z.number().int().min(0).max(1_000_000);
+const checkpointIteration = z.int().min(0).max(1_000_000);
 
 /**
  * Source of a new run: a preset, another run's configuration, a checkpoint of another run to fork (docs/formats/run-config.md, Start), or a

@@ -9,7 +9,7 @@ const studyPoint = z.object({ name: z.string().min(1).max(64), set: settings });
 export type StudyPoint = z.infer<typeof studyPoint>;
 
 export const studyPoints = z.array(studyPoint).min(1).max(200);
-export const studySeeds = z.array(z.number().int().min(0).max(0xffffffff)).min(1).max(100);
+export const studySeeds = z.array(z.int().min(0).max(0xffffffff)).min(1).max(100);
 
 /** `created`: no run has started; `active`: a run is queued or running; `incomplete`: none is, and not all have completed. */
 const studyState = z.enum(['created', 'active', 'incomplete', 'completed']);
@@ -29,17 +29,17 @@ export const studySummary = z.object({
   state: studyState,
   /** Number of runs (points times seeds) by outcome. */
   runs: z.object({
-    total: z.number().int(),
-    completed: z.number().int(),
-    active: z.number().int(),
-    failed: z.number().int(),
+    total: z.int(),
+    completed: z.int(),
+    active: z.int(),
+    failed: z.int(),
   }),
 });
 export type StudySummary = z.infer<typeof studySummary>;
 
 /** A mean over seeds, its values, and Student's 95 % interval; no interval for fewer than three seeds. */
 export const estimate = z.object({
-  n: z.number().int(),
+  n: z.int(),
   values: z.array(z.number()),
   mean: z.number(),
   low: z.number().nullable(),
@@ -60,11 +60,11 @@ const outcome = <T extends z.ZodType>(value: T) => ({
 /** A run with one setting and one seed. */
 const studyCell = z.object({
   runId,
-  seed: z.number().int(),
+  seed: z.int(),
   /** `missing`: not created yet, or deleted. */
   status: openWord(z.enum([...runStatus.options, 'missing'])),
-  iteration: z.number().int(),
-  iterations: z.number().int(),
+  iteration: z.int(),
+  iterations: z.int(),
   ...outcome(z.number()),
   /** Outcome of a completed run; null if it is not completed or too short. */
   label: runLabel.nullable(),
@@ -73,14 +73,14 @@ export type StudyCell = z.infer<typeof studyCell>;
 
 /** Number of collapsed runs among a setting's labeled runs, with Wilson's 95 % interval of the share. */
 const studyCollapse = z.object({
-  n: z.number().int().min(1),
-  collapsed: z.number().int(),
+  n: z.int().min(1),
+  collapsed: z.int(),
   low: z.number(),
   high: z.number(),
   /** Iterations at which they collapsed, ascending. */
-  onsets: z.array(z.number().int()),
+  onsets: z.array(z.int()),
   /** Number of runs by outcome; outcomes without runs are omitted. */
-  kinds: z.partialRecord(runKind, z.number().int()),
+  kinds: z.partialRecord(runKind, z.int()),
 });
 export type StudyCollapse = z.infer<typeof studyCollapse>;
 

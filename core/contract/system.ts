@@ -31,13 +31,13 @@ export const systemInfo = z.object({
     build: z.string().nullable(),
     problem: z.string().nullable(),
     building: z
-      .object({ done: z.number().int(), total: z.number().int() })
+      .object({ done: z.int(), total: z.int() })
       .nullable()
       .describe('number of compiled files while set-up builds the trainer'),
   }),
   devices: z.array(device),
   cuda: cudaState.nullable().describe('null if the trainer is unusable'),
-  cores: z.number().int(),
+  cores: z.int(),
   readOnly: apiError.nullable().describe('why the data folder is read-only; null if it is writable'),
 });
 export type SystemInfo = z.infer<typeof systemInfo>;
@@ -51,9 +51,9 @@ export type UnreadableFolder = z.infer<typeof unreadableFolder>;
 
 /** Result of rebuilding the run history. */
 export const rebuildReport = z.object({
-  runs: z.number().int(),
-  events: z.number().int(),
-  rollouts: z.number().int().describe('number of rollout files'),
+  runs: z.int(),
+  events: z.int(),
+  rollouts: z.int().describe('number of rollout files'),
   skipped: z.array(unreadableFolder),
   forgotten: z.array(z.string()).describe('indexed runs whose folder was deleted'),
   damaged: z.array(z.string()).describe('runs with invalid lines in events.jsonl'),

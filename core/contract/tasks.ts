@@ -10,9 +10,9 @@ export const task = z.object({
   runId: runId.nullable(),
   title: z.string(),
   state: z.enum(['running', 'done', 'failed', 'canceled']),
-  done: z.number().int(),
+  done: z.int(),
   /** 0 if unknown. */
-  total: z.number().int(),
+  total: z.int(),
   etaSeconds: z.number().nullable(),
   startedAt: z.number().describe('ms since the epoch'),
   cancelable: z.boolean(),

@@ -10,7 +10,7 @@ const hostRecord = z.object({
   /** `http://127.0.0.1:7717` */
   address: z.string().regex(/^http:\/\/127\.0\.0\.1:\d{1,5}$/),
   token: z.string().regex(/^[0-9a-f]{64}$/),
-  pid: z.number().int().positive(),
+  pid: z.int().positive(),
   /** Host name of the machine, since a data folder may be on a shared disk. */
   host: z.string(),
 });

@@ -17,7 +17,7 @@ import type { Point } from './track.ts';
 const label = z
   .looseObject({
     /** Iteration of the onset; null if the run did not collapse. */
-    collapsed: z.number().int().min(0).nullable(),
+    collapsed: z.int().min(0).nullable(),
     kind: z.enum(kinds, `must be ${kinds.join(', ')}`),
   })
   .refine(({ collapsed, kind }) => (collapsed !== null) === kindsOfCollapse.includes(kind), {

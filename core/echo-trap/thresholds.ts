@@ -20,12 +20,14 @@ const weights = Object.fromEntries(
 const mapped = <A, B>(object: Record<string, A>, map: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]));
 
-const thresholdsSchema = parametersSchema.extend({
-  detectors: z.strictObject(
-    mapped(own, ({ whole, minimum, maximum }) => (whole ? z.number().int() : z.number()).min(minimum).max(maximum)),
-  ),
-  weights: z.strictObject(mapped(weights, () => z.number().min(0).max(2))),
-});
+/** A function, because only saved thresholds need the schema. */
+const thresholdsSchema = () =>
+  parametersSchema().extend({
+    detectors: z.strictObject(
+      mapped(own, ({ whole, minimum, maximum }) => (whole ? z.int() : z.number()).min(minimum).max(maximum)),
+    ),
+    weights: z.strictObject(mapped(weights, () => z.number().min(0).max(2))),
+  });
 
 /** Built-in thresholds. */
 export const shippedThresholds: Thresholds = {
@@ -36,7 +38,7 @@ export const shippedThresholds: Thresholds = {
 
 /** Throws `thresholds_invalid` with the first problem. */
 export function parseThresholds(value: unknown): Thresholds {
-  const parsed = thresholdsSchema.safeParse(value);
+  const parsed = thresholdsSchema().safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   const path = issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path.join('.');

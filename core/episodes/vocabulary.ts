@@ -5,8 +5,8 @@ import { runFiles } from '../run-directory/names.ts';
 
 /** The vocabulary of a byte-level tokenizer.json. */
 const tokenizerFile = z.looseObject({
-  model: z.looseObject({ vocab: z.record(z.string(), z.number().int()) }),
-  added_tokens: z.array(z.looseObject({ id: z.number().int(), content: z.string() })).default([]),
+  model: z.looseObject({ vocab: z.record(z.string(), z.int()) }),
+  added_tokens: z.array(z.looseObject({ id: z.int(), content: z.string() })).default([]),
 });
 
 /** The bytes of each token, by id. */

@@ -7,7 +7,7 @@ import { inside, unpack } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
 
-const place = z.looseObject({ offset: z.number().int().min(0), length: z.number().int().min(1) });
+const place = z.looseObject({ offset: z.int().min(0), length: z.int().min(1) });
 const index = z.looseObject({ episodes: z.array(z.intersection(episodeSummary, place)) });
 const episodeSteps = z.looseObject({
   steps: z.array(z.looseObject({ response: z.string(), think: z.string().nullable(), answer: z.string().nullable() })),

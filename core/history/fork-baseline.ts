@@ -13,7 +13,7 @@ import { runFiles, runFolder } from '../run-directory/names.ts';
 const version = 1;
 const forkBaseline = z.looseObject({
   version: z.literal(version),
-  points: z.array(z.looseObject({ iteration: z.number().int(), values: z.record(z.string(), z.number()) })),
+  points: z.array(z.looseObject({ iteration: z.int(), values: z.record(z.string(), z.number()) })),
 });
 
 /** Returns the text of a fork's fork-baseline.json (docs/formats/echo-trap.md), or null without points. */

@@ -3,7 +3,7 @@ import { asDiskFull, messageOf } from '../contract/failure.ts';
 import type { Calibration } from '../echo-trap/calibration.ts';
 import { Monitor, type TrapAlert } from '../echo-trap/monitor.ts';
 import type { Point, TrackPoint } from '../echo-trap/track.ts';
-import { isNewer } from '../run-config/validate.ts';
+import { isNewer } from '../run-config/upgrade.ts';
 import { appendAnnotation } from '../run-directory/annotations.ts';
 import { measured } from '../run-directory/meaning.ts';
 import { runFolder } from '../run-directory/names.ts';

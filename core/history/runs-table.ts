@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { RunSummary } from '../contract/contract.ts';
 import { messageOf, runUnknown } from '../contract/failure.ts';
-import { isOwnPreset } from '../presets/own-presets.ts';
+import { isOwnPreset } from '../presets/base.ts';
 import { presets } from '../presets/presets.ts';
 import { algorithmName } from '../run-config/estimators.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
@@ -58,11 +58,11 @@ export interface RunRow {
 const configSchema = z.looseObject({
   preset: z.string(),
   task: z.string(),
-  iterations: z.number().int(),
+  iterations: z.int(),
   device: z.string().default('cpu'),
   environments: z.array(z.looseObject({ type: z.string() })),
   parent: z
-    .looseObject({ run: z.string().regex(runIdPattern), iteration: z.number().int() })
+    .looseObject({ run: z.string().regex(runIdPattern), iteration: z.int() })
     .nullable()
     .catch(null),
   start: z.looseObject({ run: z.string() }).optional().catch(undefined),

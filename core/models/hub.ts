@@ -39,9 +39,9 @@ const revisionSchema = z.looseObject({
     .array(
       z.looseObject({
         rfilename: z.string(),
-        size: z.number().int().nonnegative(),
+        size: z.int().nonnegative(),
         blobId: hex(40).optional(),
-        lfs: z.looseObject({ sha256: hex(64), size: z.number().int().nonnegative() }).nullish(),
+        lfs: z.looseObject({ sha256: hex(64), size: z.int().nonnegative() }).nullish(),
       }),
     )
     .max(10_000),

@@ -32,7 +32,7 @@ const modelConfig = z
     rope_theta: positive.optional(),
     rope_parameters: z.looseObject({ rope_theta: positive }).nullish(),
     tie_word_embeddings: z.boolean().default(false),
-    eos_token_id: z.union([z.number().int(), z.array(z.number().int())]).nullish(),
+    eos_token_id: z.union([z.int(), z.array(z.int())]).nullish(),
   })
   .transform((read) => ({
     ...read,

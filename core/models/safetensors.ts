@@ -21,8 +21,8 @@ const maxHeaderBytes = 100 << 20;
 
 const entry = z.object({
   dtype: z.enum(['F32', 'F16', 'BF16']),
-  shape: z.array(z.number().int().nonnegative()).max(8),
-  data_offsets: z.tuple([z.number().int().nonnegative(), z.number().int().nonnegative()]),
+  shape: z.array(z.int().nonnegative()).max(8),
+  data_offsets: z.tuple([z.int().nonnegative(), z.int().nonnegative()]),
 });
 const header = z.record(z.string(), z.unknown());
 const metadata = z.record(z.string(), z.string()).catch({});

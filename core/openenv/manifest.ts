@@ -31,7 +31,7 @@ export const manifest = z.strictObject({
     .prefault({}),
   /** JSON Schema of actions, for servers without `/schema`. */
   schema: z.record(z.string(), z.unknown()).optional(),
-  connections: z.number().int().min(1).max(1024).default(64),
+  connections: z.int().min(1).max(1024).default(64),
   /** Time limits for a connection and an answer. */
   connect_seconds: z.number().positive().default(10),
   answer_seconds: z.number().positive().default(25),

@@ -18,7 +18,7 @@ export function commandOf(text: string): string {
 
 const actions = z.array(z.string().min(1)).min(1).nullish();
 const state = {
-  id: z.number().int(),
+  id: z.int(),
   observation: z.string(),
   board: z.string().nullish(),
   anchor: z.string().nullish(),
@@ -28,7 +28,7 @@ const helloAnswer = z.strictObject({
   hello: z.strictObject({
     version: z.literal(1),
     name: z.string(),
-    episodes: z.number().int().min(1).max(4096).default(1),
+    episodes: z.int().min(1).max(4096).default(1),
     actions,
   }),
 });
@@ -203,7 +203,7 @@ export class EnvironmentProgram {
   }
 }
 
-const anyAnswer = z.looseObject({ id: z.number().int().optional(), error: z.unknown().optional() });
+const anyAnswer = z.looseObject({ id: z.int().optional(), error: z.unknown().optional() });
 
 /** Returns what is wrong with a line that is not an answer. */
 function parseMessage(line: string): z.infer<typeof anyAnswer> | string {

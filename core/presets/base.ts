@@ -26,6 +26,14 @@ export const describe = (
   ...{ algorithm: algorithm.title, baseline: algorithm.baseline, starpo: algorithm.starpo, method: algorithm.method },
 });
 
+const ownPrefix = 'own-';
+
+/** Returns the short name of the preset of an environment that the user has added. */
+export const ownPresetName = ({ id }: { id: string }): string => ownPrefix + id;
+
+/** Returns whether an id or short name is that of an added environment's preset, which may be from another machine. */
+export const isOwnPreset = (preset: string): boolean => String(preset).startsWith(ownPrefix);
+
 /** Written as version 1. The upgrade table adds later options. */
 const written = {
   version: 1,

@@ -3,17 +3,9 @@ import { processEnvironment } from '../environments/process.ts';
 import type { Prompt } from '../environments/prompt.ts';
 import type { EnvironmentConfig } from '../run-config/schema.ts';
 import { algorithms, starpoVariants } from './algorithms.ts';
-import { baseConfig, describe, type Preset } from './base.ts';
+import { baseConfig, describe, ownPresetName, type Preset } from './base.ts';
 
 /** Presets of environments that the user has added. */
-
-const prefix = 'own-';
-
-/** Returns the short name of an added environment's preset. */
-export const ownPresetName = ({ id }: Pick<AddedEnvironment, 'id'>): string => prefix + id;
-
-/** Returns whether an id or short name is that of an added environment's preset, which may be from another machine. */
-export const isOwnPreset = (preset: string): boolean => String(preset).startsWith(prefix);
 
 /** Returns an added environment as an element of run.json. */
 export function environmentOfAdded(

@@ -28,18 +28,27 @@ type Branch = Map<string, Field | Branch>;
 
 const environmentFields: Record<string, readonly Field[]> = description.environments;
 
-/** Schemas of `environments[].config` by environment type. Unknown types are rejected earlier. */
-const environmentConfigs = new Map(
-  Object.entries(environmentFields).map(([type, fields]) => [type, objectOf(branchOf(fields))]),
-);
+let schema: z.ZodType<RunConfig> | undefined;
 
-export const runConfigSchema = objectOf(branchOf(description.fields)).superRefine((config, context) => {
-  for (const [index, environment] of (config as RunConfig).environments.entries()) {
-    const result = environmentConfigs.get(environment.type)?.safeParse(environment.config);
-    for (const issue of result?.error?.issues ?? [])
-      context.addIssue({ ...issue, path: ['environments', index, 'config', ...issue.path] } as never);
-  }
-}) as unknown as z.ZodType<RunConfig>;
+/** Returns the schema. Only the first call builds it, because most commands and threads check no configuration. */
+export function runConfigSchema(): z.ZodType<RunConfig> {
+  schema ??= buildSchema();
+  return schema;
+}
+
+function buildSchema(): z.ZodType<RunConfig> {
+  // By environment type. Unknown types are rejected earlier.
+  const environmentConfigs = new Map(
+    Object.entries(environmentFields).map(([type, fields]) => [type, objectOf(branchOf(fields))]),
+  );
+  return objectOf(branchOf(description.fields)).superRefine((config, context) => {
+    for (const [index, environment] of (config as RunConfig).environments.entries()) {
+      const result = environmentConfigs.get(environment.type)?.safeParse(environment.config);
+      for (const issue of result?.error?.issues ?? [])
+        context.addIssue({ ...issue, path: ['environments', index, 'config', ...issue.path] } as never);
+    }
+  }) as unknown as z.ZodType<RunConfig>;
+}
 
 /** Returns the field at a path such as `environments.0.label`, or undefined. */
 export function findField(path: readonly PropertyKey[], config: unknown): Field | undefined {
@@ -89,7 +98,7 @@ function ofBranch(branch: Branch): z.ZodType {
 function leaf({ type, minimum = -Infinity, maximum = Infinity, choices = [], ...text }: Field): z.ZodType {
   switch (type) {
     case 'integer':
-      return z.number().int().min(minimum).max(maximum);
+      return z.int().min(minimum).max(maximum);
     case 'number':
       return z.number().min(minimum).max(maximum);
     case 'boolean':

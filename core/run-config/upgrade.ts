@@ -19,6 +19,22 @@ const upgrades = options.upgrades as unknown as readonly Upgrade[];
 /** The current version: that of the last upgrade. */
 export const configVersion = upgrades.at(-1)?.to ?? 1;
 
+/** Throws `config_version_unsupported` for a newer format. */
+export function refuseNewer(value: unknown): void {
+  if (!isNewer(value)) return;
+  throw new Failure(
+    'config_version_unsupported',
+    `The configuration has version ${value.version}, but this app supports up to ${configVersion}.`,
+    'You can view the run. Update StarPO Studio to train it; runs from before release 1.0 cannot be trained.',
+  );
+}
+
+/** Returns whether the format is newer than this version supports. */
+export function isNewer(value: unknown): value is { version: number } {
+  const version = (value as { version?: unknown } | null)?.version;
+  return typeof version === 'number' && version > configVersion;
+}
+
 interface Upgraded {
   config: unknown;
   /** Differences in behavior since the file was written. */

@@ -4,7 +4,7 @@ import { nearest } from './nearest.ts';
 import type { RunConfig } from './run-config.ts';
 import { type Field, findField, runConfigSchema } from './schema.ts';
 import { keyPaths, type Tree } from './tree.ts';
-import { configVersion, upgradeConfig } from './upgrade.ts';
+import { refuseNewer, upgradeConfig } from './upgrade.ts';
 
 const hint = 'See docs/formats/run-config.md for the type and range of every key.';
 
@@ -15,25 +15,9 @@ const hint = 'See docs/formats/run-config.md for the type and range of every key
 export function validateConfig(value: unknown): RunConfig {
   refuseNewer(value);
   const { config } = upgradeConfig(value);
-  const parsed = runConfigSchema.safeParse(config);
+  const parsed = runConfigSchema().safeParse(config);
   if (parsed.success) return parsed.data;
   throw describe(config, parsed.error.issues);
-}
-
-/** Throws `config_version_unsupported` for a newer format. */
-export function refuseNewer(value: unknown): void {
-  if (!isNewer(value)) return;
-  throw new Failure(
-    'config_version_unsupported',
-    `The configuration has version ${value.version}, but this app supports up to ${configVersion}.`,
-    'You can view the run. Update StarPO Studio to train it; runs from before release 1.0 cannot be trained.',
-  );
-}
-
-/** Returns whether the format is newer than this version supports. */
-export function isNewer(value: unknown): value is { version: number } {
-  const version = (value as { version?: unknown } | null)?.version;
-  return typeof version === 'number' && version > configVersion;
 }
 
 /** A problem in a configuration. */
@@ -47,7 +31,7 @@ interface Problem {
 
 /** Returns all problems of a configuration of the current version. */
 export function findProblems(config: unknown): Problem[] {
-  const parsed = runConfigSchema.safeParse(config);
+  const parsed = runConfigSchema().safeParse(config);
   return parsed.success ? [] : parsed.error.issues.flatMap((issue) => problemsOf(config, issue));
 }
 

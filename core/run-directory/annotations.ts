@@ -35,7 +35,7 @@ const raised = z.looseObject({
   state: z.literal('raised'),
   kind: z.string().max(64),
   severity: keptText,
-  iteration: z.number().int().min(0),
+  iteration: z.int().min(0),
   message: keptText,
   ...evidence,
 });
@@ -66,11 +66,11 @@ const bodies = {
   star: z.looseObject({ on: z.boolean() }),
   archive: z.looseObject({ on: z.boolean() }),
   name: z.looseObject({ name: keptText.transform(oneLine) }),
-  cleaned: z.looseObject({ splits: z.array(z.string().max(64)), seq: z.number().int() }),
+  cleaned: z.looseObject({ splits: z.array(z.string().max(64)), seq: z.int() }),
   alert: z.discriminatedUnion('state', [raised, answered, snoozed]),
   start_failed: z.looseObject({ code: keptText, message: keptText, hint: keptText }),
   human_success: z.looseObject({ ...humanSuccess.shape, environment: keptText }),
-  rollbacks: z.looseObject({ count: z.number().int().min(0) }),
+  rollbacks: z.looseObject({ count: z.int().min(0) }),
   action: z.looseObject({ action: actionId.min(1).max(64), ...action }),
 };
 
@@ -81,7 +81,7 @@ export type NewAnnotation = { [T in AnnotationType]: { type: T } & z.infer<Bodie
 export type Annotation = NewAnnotation & { time: number };
 
 const envelope = z.looseObject({
-  v: z.number().int(),
+  v: z.int(),
   id: z.string(),
   time: z.number(),
   type: z.string(),

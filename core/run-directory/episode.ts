@@ -29,8 +29,8 @@ const tokens = z.object({
 
 /** The number of checked claims of the reasoning, and the false ones. `start` and `end` count characters (code points) of `think`. */
 const claims = z.object({
-  checked: z.number().int(),
-  false: z.array(z.object({ start: z.number().int(), end: z.number().int(), kind: z.string(), fact: z.string() })),
+  checked: z.int(),
+  false: z.array(z.object({ start: z.int(), end: z.int(), kind: z.string(), fact: z.string() })),
 });
 
 /** A turn without its tokens. */
@@ -46,7 +46,7 @@ export const episodeTurn = z.object({
   /** Weighted reward terms by name; their sum is the turn's part of the score. Absent in older files. */
   terms: z.record(z.string(), z.number()).optional(),
   /** Tokens of the state that the model didn't read (`max_state_tokens`). */
-  omitted_tokens: z.number().int().default(0),
+  omitted_tokens: z.int().default(0),
   /** Absent in older files, without reasoning, and for environments without rules. */
   claims: claims.optional(),
   executed: z.array(executed),

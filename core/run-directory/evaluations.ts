@@ -6,13 +6,13 @@ import { runFiles } from './names.ts';
 
 /** Result of a requested evaluation (docs/formats/evaluation.md). Unknown keys are ignored. */
 export const evaluationResult = z.looseObject({
-  version: z.number().int(),
+  version: z.int(),
   name: z.string(),
   time: z.number(),
   seconds: z.number(),
-  checkpoint: z.number().int(),
-  levels: z.number().int(),
-  seed: z.number().int(),
+  checkpoint: z.int(),
+  levels: z.int(),
+  seed: z.int(),
   temperature: z.number(),
   /** Hash of its panel. Absent in results of earlier trainers. */
   panel: z.string().nullable().default(null),
@@ -29,7 +29,7 @@ export const evaluationResult = z.looseObject({
   warnings: z.array(z.string()).default([]),
   file: z.string(),
   index: z.string(),
-  episodes: z.number().int(),
+  episodes: z.int(),
 });
 export type EvaluationResult = z.infer<typeof evaluationResult>;
 

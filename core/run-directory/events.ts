@@ -7,7 +7,7 @@ import { parseLine } from './parse-line.ts';
 
 /** Events of the journal (docs/formats/journal.md). Unknown keys, types, phases, reasons and levels are passed through. */
 
-const integer = z.number().int();
+const integer = z.int();
 
 /** Drops values that are not finite numbers and keeps the others. */
 export function numbersOf(values: Record<string, unknown>): Record<string, number> {

@@ -12,9 +12,9 @@ export interface RolloutPaths {
   index: string;
 }
 
-const location = z.looseObject({ offset: z.number().int().min(0), length: z.number().int().min(1) });
+const location = z.looseObject({ offset: z.int().min(0), length: z.int().min(1) });
 const indexFile = z.looseObject({
-  version: z.number().int(),
+  version: z.int(),
   episodes: z.array(z.intersection(episodeSummary, location)),
 });
 

@@ -8,8 +8,8 @@ import { risingRate } from '../run-config/learning-rate.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { keyPaths, type Tree } from '../run-config/tree.ts';
-import { upgradeConfig } from '../run-config/upgrade.ts';
-import { findProblems, refuseNewer, validateConfig } from '../run-config/validate.ts';
+import { refuseNewer, upgradeConfig } from '../run-config/upgrade.ts';
+import { findProblems, validateConfig } from '../run-config/validate.ts';
 import {
   type CreateRunParts,
   type NewRun,

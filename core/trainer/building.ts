@@ -7,9 +7,9 @@ import { readJsonFile } from '../run-directory/parse-line.ts';
 
 /** The report that setup (scripts/lib/trainer-build.mjs) writes while it builds the trainer. It remains only if the build fails. */
 const report = z.object({
-  pid: z.number().int().describe('process id of setup'),
-  done: z.number().int().describe('files compiled so far'),
-  total: z.number().int(),
+  pid: z.int().describe('process id of setup'),
+  done: z.int().describe('files compiled so far'),
+  total: z.int(),
   problem: z.object({ message: z.string(), hint: z.string() }).nullable(),
 });
 

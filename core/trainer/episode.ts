@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { episodeTurn } from '../run-directory/episode.ts';
 import { LineProcess } from './line-process.ts';
 
-const ids = z.array(z.number().int());
+const ids = z.array(z.int());
 const startAnswer = z.object({
   /** Ids that end a response. */
   stop_ids: ids,

@@ -6,8 +6,8 @@ import { Failure } from '../contract/failure.ts';
 import { parseTrainerError, trainerUnusable } from './trainer-error.ts';
 
 const progress = z.object({
-  done: z.number().int(),
-  total: z.number().int(),
+  done: z.int(),
+  total: z.int(),
   eta_seconds: z.number().nullable(),
 });
 const line = z.union([progress, z.object({ result: z.unknown() })]);

@@ -22,13 +22,13 @@ import { type EvaluationProcess, type EvaluationProgress, launchEvaluation } fro
 import { findTrainer } from './executable.ts';
 import { type LaunchedTrainer, launchTrainer } from './launch.ts';
 
-const runState = z.looseObject({ locked: z.boolean(), pid: z.number().int().nullish() });
+const runState = z.looseObject({ locked: z.boolean(), pid: z.int().nullish() });
 const validation = z.looseObject({
   warnings: z.array(z.string()),
   idle: configCheck.shape.idle.default([]),
   files_sha256: z.array(z.string()).default([]),
 });
-const count = z.number().int();
+const count = z.int();
 const modelShape = z.looseObject({
   vocab_size: count,
   hidden_size: count,

@@ -25,7 +25,7 @@ export const eachCheckedBy = <T>(schema: z.ZodType<T>) => {
   return (text: string, previous: T[] = []): T[] => [...previous, parse(text)];
 };
 
-export const portNumber = numberBy(z.number().int().min(0).max(65_535));
+export const portNumber = numberBy(z.int().min(0).max(65_535));
 export const option = (flags: string, description: string) => new Option(flags, description);
 /** An option with a number that the schema of the API accepts. */
 export const number = (flags: string, description: string, schema: z.ZodType<number>) =>

@@ -56,7 +56,7 @@ const source = [
   option('--keep-optimizer', "keep the checkpoint's optimizer and critic instead of new ones"),
   option('--config <file>', 'read the configuration from a run.json file'),
   repeatable('--set <key=value>', 'set one key of run.json, for example rollout.groups=8; repeatable'),
-  number('--seed <number>', 'random seed; same as --set seed=<number>', z.number().int().min(0)),
+  number('--seed <number>', 'random seed; same as --set seed=<number>', z.int().min(0)),
   option('--device <device>', 'auto, cpu, cuda or cuda:<number>; same as --set device=<device>'),
 ];
 
@@ -158,17 +158,13 @@ export function addTrainingCommands(root: Command): void {
         number('--checkpoint <iteration>', 'iteration of the checkpoint (default: newest)', evaluated.checkpoint),
         option('--on <environment>', "environment: one of the run's labels, an environment type or a preset"),
         repeatable('--set <key=value>', 'set one key of the environment, for example size=6; repeatable'),
-        number('--levels <number>', "number of levels (default: the run's evaluation.levels)", z.number().int().min(1)),
+        number('--levels <number>', "number of levels (default: the run's evaluation.levels)", z.int().min(1)),
         number(
           '--temperature <number>',
           "sampling temperature (default: the run's evaluation.temperature)",
           z.number(),
         ),
-        number(
-          '--seed <number>',
-          "seed of the first level (default: the run's levels.validation_seed)",
-          z.number().int(),
-        ),
+        number('--seed <number>', "seed of the first level (default: the run's levels.validation_seed)", z.int()),
         option('--name <name>', 'name of the evaluation (default: checkpoint and label)').argParser(
           checkedBy(evaluationName),
         ),
@@ -201,7 +197,7 @@ function addReproduceCommand(root: Command): void {
         number(
           '--seeds <number>',
           'seeds per setting; default 3 for figures 5, 7, 9 and 11, else 1; 1 with --quick',
-          z.number().int().min(1).max(100),
+          z.int().min(1).max(100),
         ),
         option('--out <folder>', 'folder of report.md and report.html; default: ragen-report'),
       ],
@@ -316,7 +312,7 @@ function addEnvironmentCommands(root: Command): void {
     "env check 'node 2048.mjs' --directory examples/environments",
     'env check http://127.0.0.1:8000',
   );
-  const seed = number('--seed <number>', 'seed of the first level; default 10000', z.number().int().min(0));
+  const seed = number('--seed <number>', 'seed of the first level; default 10000', z.int().min(0));
   command(
     env,
     'play',
