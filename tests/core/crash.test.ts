@@ -45,7 +45,7 @@ describe('core', () => {
     return children.at(-1)!;
   };
   beforeEach(() => {
-    world = new World();
+    world = new World({ thread: true });
   });
   afterEach(async () => {
     await Promise.all(children.splice(0).map((each) => each.kill()));

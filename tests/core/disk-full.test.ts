@@ -6,7 +6,7 @@ import { dump, World } from './fixtures/world.ts';
 
 let world: World;
 beforeEach(() => {
-  world = new World();
+  world = new World({ thread: true });
 });
 afterEach(() => world.close());
 

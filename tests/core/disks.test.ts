@@ -26,7 +26,7 @@ const lines = [journal.started(0), journal.iteration(1, 1), journal.stopped(2, 1
 describe.skipIf(needsRoot)(`disks and permissions${needsRoot}`, { timeout: 60_000 }, () => {
   let world: World;
   beforeEach(() => {
-    world = new World();
+    world = new World({ thread: true });
   });
   afterEach(async () => {
     await world.end();

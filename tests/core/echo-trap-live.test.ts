@@ -22,7 +22,7 @@ const shown = (alerts: readonly Alert[]) => alerts.map(({ id, iteration, level }
 describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
   let world: World;
   beforeEach(() => {
-    world = new World();
+    world = new World({ thread: true });
   });
   afterEach(async () => {
     vi.unstubAllEnvs();

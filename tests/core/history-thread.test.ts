@@ -15,7 +15,7 @@ const remember = (worker: Worker) => {
 
 let world: World;
 beforeEach(() => {
-  world = new World();
+  world = new World({ thread: true });
   process.on('worker', remember);
 });
 afterEach(async () => {
@@ -109,7 +109,7 @@ describe("the run history's reader thread", { timeout: 60_000 }, () => {
 
 // Terminating a thread inside SQLite crashes the app. A terminated thread exits with code 1.
 test('the threads of the run history exit without being terminated, and no thread starts afterwards', async () => {
-  const world = new World();
+  const world = new World({ thread: true });
   const exits: Promise<number>[] = [];
   const watch = (worker: Worker) => exits.push(new Promise((resolve) => worker.once('exit', (code) => resolve(code))));
   process.on('worker', watch);

@@ -26,7 +26,7 @@ describe('a run history of another version', { timeout: 60_000 }, () => {
   let world: World;
   let folder: string;
   beforeEach(() => {
-    world = new World();
+    world = new World({ thread: true });
     folder = world.run(id, lines);
     const tag = { v: 1, id: 'a', time: 1, type: 'tag', tag: 'kept', present: true };
     writeFileSync(join(folder, 'annotations.jsonl'), `${JSON.stringify(tag)}\n`);

@@ -35,7 +35,7 @@ describeWithTrainer('core and the trainer agree', {}, () => {
 describeWithTrainer('a real run', {}, () => {
   let world: World;
   beforeEach(() => {
-    world = new World();
+    world = new World({ thread: true });
   });
   afterEach(() => world.close());
   const small = {
