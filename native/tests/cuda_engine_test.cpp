@@ -58,10 +58,10 @@ TEST_CASE("only a pass with gradients sorts and uploads its tokens") {
 
 TEST_CASE("a short context decodes without key parts, and bit-identically beside a long context") {
   EngineNeeds needs = cuda::EngineCase::needs();
-  needs.context = 1080;
+  needs.context = 560;
   cuda::EngineCase gpu({"cuda:0", Precision::bf16, Exactness::fast}, needs);
   const auto generator = gpu.network().make_generator(5, needs.context);
-  const std::vector<std::int32_t> long_prompt = cuda::case_batch(std::array{1040}).tokens;
+  const std::vector<std::int32_t> long_prompt = cuda::case_batch(std::array{520}).tokens;
   struct Decoded {
     std::vector<float> logprobs;
     std::int64_t calls;  // of the device, in a call without prefill

@@ -57,9 +57,10 @@ enum class CachedUse {
   fast_decode,  // the same, but warps divide the keys of a row, which rounds differently
 };
 
-// Returns the warps that divide the keys of a row in fast_decode. Their blocks of keys must fit into the 99 KiB of
-// shared memory that a block has on GPUs of compute capability 8.6.
-constexpr int key_warps(int head_dim) { return head_dim <= 64 ? 2 : 1; }
+// Returns the warps that divide the keys of a row in fast_decode. With 128 columns, the blocks of keys of two warps
+// would not fit into the 99 KiB of shared memory that a block has on GPUs of compute capability 8.6. Fewer than 64
+// columns occur only in tiny models.
+constexpr int key_warps(int head_dim) { return head_dim == 64 ? 2 : 1; }
 
 // Tokens whose keys and values are cached. Row i is the token at position[i] of slot[i] and attends to positions 0 to
 // position[i] of the slot. Rows with a negative slot receive zeros.
