@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
 import { AlertActions } from './alert-actions/alert-actions.ts';
+import { defaultResources } from './base/home.ts';
 import { Notices } from './base/notices.ts';
 import { Tasks } from './base/tasks.ts';
 import { Bundles } from './bundles/bundles.ts';
@@ -43,12 +43,6 @@ import { RecentLog } from './system/recent-log.ts';
 import { ConfirmedCommands } from './trainer/confirmed-commands.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
-
-/** The resources of a checkout. */
-export const defaultResources = join(
-  import.meta.dirname,
-  import.meta.filename.endsWith('.ts') ? '../resources' : '../../resources',
-);
 
 export interface CoreOptions {
   /** Data folder; see `dataFolder` in home.ts. */

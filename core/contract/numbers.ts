@@ -7,3 +7,6 @@ export function bytes(count: number): string {
 /** Formats a number, small ones in scientific notation: `0.5`, `1e-6`. */
 export const scientific = (value: number) =>
   value !== 0 && Math.abs(value) < 0.01 ? value.toExponential().replace(/e([+-]?)0*(\d)/, 'e$1$2') : String(value);
+
+/** Formats a number with its noun: `1 run`, `2 runs`. */
+export const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
 import { asDiskFull } from '../contract/failure.ts';
 import type { ImportSource } from '../contract/imports.ts';
+import { count } from '../contract/numbers.ts';
 import { importedTask } from '../run-directory/imported.ts';
 import { runFiles, runFolder, slug } from '../run-directory/names.ts';
 import { isEvaluation } from './broken-metrics.ts';
 import { labelIn } from './metric-names.ts';
-import { count, type ImportedMetrics } from './read-metrics.ts';
+import type { ImportedMetrics } from './read-metrics.ts';
 
 export interface ImportOptions {
   /** Name of the run. */

@@ -1,5 +1,6 @@
 import { Failure } from '../contract/failure.ts';
 import type { ImportSource } from '../contract/imports.ts';
+import { count } from '../contract/numbers.ts';
 import { findBreak, finite, isEvaluation, notFinite } from './broken-metrics.ts';
 import { stepColumns, trackerColumns } from './metric-names.ts';
 import { nameColumns } from './name-columns.ts';
@@ -167,5 +168,3 @@ function timeColumn(columns: readonly Column[]): Column | null {
     column.values.every((time) => inMs(time) >= firstTime && inMs(time) < lastTime);
   return columns.find((column) => column.values.length > 0 && isClock(column)) ?? null;
 }
-
-export const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -6,7 +6,7 @@ import { webshop } from '../environments/webshop.ts';
 import { nearest } from '../run-config/nearest.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { type Algorithm, algorithms, starpoVariants } from './algorithms.ts';
-import { baseConfig, describe, type Preset } from './base.ts';
+import { baseConfig, describe, isOwnPreset, type Preset } from './base.ts';
 import { publishedPresets } from './published-presets.ts';
 
 export type { Preset } from './base.ts';
@@ -215,4 +215,12 @@ export function findPreset(name: string, own: readonly Preset[] = []): Preset {
     `Unknown preset "${name}".`,
     proposal ? `Did you mean ${proposal}?` : 'List all presets with `starpo presets`.',
   );
+}
+
+/** Returns the preset whose model a configuration uses. An exported configuration of a preset finds the model in any folder of this machine. */
+export function presetWithModelOf({ preset: id, start }: RunConfig): Preset | null {
+  const withModel = presets.filter(({ config }) => config.start.model === start?.model);
+  const found = withModel.find((preset) => preset.id === id);
+  // Presets of added environments start from the starter policy, also on a machine without the environment.
+  return found ?? (isOwnPreset(id) ? withModel.find(({ model }) => model === null) : null) ?? null;
 }

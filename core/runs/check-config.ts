@@ -4,20 +4,14 @@ import { shortValue } from '../contract/run-names.ts';
 import { recordedCollapses } from '../echo-trap/recorded-runs.ts';
 import type { TimeEstimates } from '../estimates/time.ts';
 import { inTitles, titleOf } from '../presets/form.ts';
+import { presetWithModelOf } from '../presets/presets.ts';
 import { risingRate } from '../run-config/learning-rate.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { keyPaths, type Tree } from '../run-config/tree.ts';
 import { refuseNewer, upgradeConfig } from '../run-config/upgrade.ts';
 import { findProblems, validateConfig } from '../run-config/validate.ts';
-import {
-  type CreateRunParts,
-  type NewRun,
-  type Origin,
-  originOf,
-  presetWithModelOf,
-  withModels,
-} from './create-run.ts';
+import { type CreateRunParts, type NewRun, type Origin, originOf, withModels } from './create-run.ts';
 
 /** How messages name settings. */
 interface SettingNames {

@@ -6,10 +6,9 @@ import { ensureFolder } from '../base/folders.ts';
 import type { NewRunMarks, RunSource } from '../contract/contract.ts';
 import { asFailure, Failure, messageOf, runUnknown } from '../contract/failure.ts';
 import { named } from '../contract/file-errors.ts';
-import { isOwnPreset } from '../presets/base.ts';
 import { findPublishedModel } from '../presets/find.ts';
 import { ownPresets } from '../presets/own-presets.ts';
-import { findPreset, type Preset, presets } from '../presets/presets.ts';
+import { findPreset, type Preset, presetWithModelOf } from '../presets/presets.ts';
 import { publishedModel } from '../presets/published.ts';
 import { withOwnDigest } from '../run-config/environment-files.ts';
 import type { RunConfig } from '../run-config/schema.ts';
@@ -121,14 +120,6 @@ export function originOf(home: string, source: RunSource): Origin {
   if (source.checkpoint === undefined)
     return { config: { ...config, parent: { run: source.run, iteration: 0 } }, preset: null };
   return { config: forkConfig(home, config, source), preset: null };
-}
-
-/** Returns the preset whose model a configuration uses. An exported configuration of a preset finds the model in any folder of this machine. */
-export function presetWithModelOf({ preset: id, start }: RunConfig): Preset | null {
-  const withModel = presets.filter(({ config }) => config.start.model === start?.model);
-  const found = withModel.find((preset) => preset.id === id);
-  // Presets of added environments start from the starter policy, also on a machine without the environment.
-  return found ?? (isOwnPreset(id) ? withModel.find(({ model }) => model === null) : null) ?? null;
 }
 
 /** Returns a run's configuration in the current format. */

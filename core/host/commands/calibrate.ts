@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { dataFolder } from '../../base/home.ts';
+import { dataFolder, defaultResources } from '../../base/home.ts';
 import { Failure } from '../../contract/failure.ts';
 import { alarmChart } from '../../echo-trap/alarm-chart.ts';
 import { type Calibration, fittedFile, readCalibration, writeCalibration } from '../../echo-trap/calibration.ts';
@@ -16,7 +16,6 @@ import {
 import { ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
 import { type Score, scoreOf } from '../../echo-trap/score.ts';
 import { shippedThresholds } from '../../echo-trap/thresholds.ts';
-import { defaultResources } from '../../index.ts';
 import { runsFolder } from '../../run-directory/names.ts';
 import { advise, print, table, warn } from '../output.ts';
 import { writeReason } from '../write-reason.ts';

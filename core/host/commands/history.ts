@@ -1,12 +1,12 @@
 import { dataFolder } from '../../base/home.ts';
 import type { RebuildReport } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
+import { count } from '../../contract/numbers.ts';
 import { usableCalibration } from '../../echo-trap/calibration.ts';
 import { dropDamagedHistory } from '../../history/damage.ts';
 import { lockFolder, openDatabase } from '../../history/database.ts';
 import { rebuildHistory } from '../../history/rebuild.ts';
 import { RunMonitors } from '../../history/run-monitors.ts';
-import { count } from '../../imports/read-metrics.ts';
 import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { type CommandOptions, withClient } from './with-client.ts';

@@ -4,7 +4,7 @@ import type { Client } from '../../contract/client.ts';
 import { asDiskFull, Failure } from '../../contract/failure.ts';
 import { fileReason } from '../../contract/file-errors.ts';
 import { type Importable, type ImportSource, isImportable, type Upload } from '../../contract/imports.ts';
-import { count } from '../../imports/read-metrics.ts';
+import { count } from '../../contract/numbers.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
 import { print } from '../output.ts';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { NewRunMarks, RunSource } from '../../contract/contract.ts';
 import { Failure, messageOf } from '../../contract/failure.ts';
+import { presetWithModelOf } from '../../presets/presets.ts';
 import type { RunConfig } from '../../run-config/run-config.ts';
 import type { Setting } from '../../run-config/settings.ts';
 import { requireJsonFile } from '../../run-directory/parse-line.ts';
-import { presetWithModelOf } from '../../runs/create-run.ts';
 import { print } from '../output.ts';
 import { resolveSource } from '../run-reference.ts';
 import { withClient } from './with-client.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { defaultResources } from '../../index.ts';
+import { defaultResources } from '../../base/home.ts';
 import { findTrainer, trainerCandidates } from '../../trainer/executable.ts';
 import { print, table, warn } from '../output.ts';
 import { buildIndex, type CatalogueCounts } from '../webshop/build-index.ts';

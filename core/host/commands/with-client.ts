@@ -5,7 +5,7 @@ import { Failure } from '../../contract/failure.ts';
 import { unlessAborted } from '../cancelable.ts';
 import { askOnTerminal } from '../confirm-command.ts';
 import { resolveRun } from '../run-reference.ts';
-import { Studio, type StudioOptions } from '../studio.ts';
+import type { Studio, StudioOptions } from '../studio.ts';
 
 /** Options that most commands have. */
 export interface CommandOptions {
@@ -22,6 +22,8 @@ export async function withStudio<T>(
   { home, ...options }: ConnectOptions,
   use: (studio: Studio) => Promise<T>,
 ): Promise<T> {
+  // Help and commands without a data folder start faster without the app's logic.
+  const { Studio } = await import('../studio.ts');
   const studio = new Studio({
     home: dataFolder(home),
     resources: process.env.STARPO_RESOURCES,

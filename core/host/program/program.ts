@@ -2,15 +2,12 @@ import { styleText } from 'node:util';
 import { Command } from 'commander';
 import product from '../../../package.json' with { type: 'json' };
 import { defaultPort } from '../../server/address.ts';
-import { calibrate } from '../commands/calibrate.ts';
 import { diagnostics } from '../commands/diagnostics.ts';
 import { doctor } from '../commands/doctor.ts';
-import { rebuild } from '../commands/history.ts';
 import { openApp } from '../commands/open.ts';
-import { serve } from '../commands/serve.ts';
 import { addCompletion } from './completion.ts';
 import { addHelp } from './help.ts';
-import { command, examples, json, option, portNumber, runNames } from './options.ts';
+import { command, examples, json, loading, option, portNumber, runNames } from './options.ts';
 import { addOrganizingCommands, addTransferCommands, addViewCommands } from './runs.ts';
 import { addConfigurationCommands, addTrainingCommands } from './training.ts';
 
@@ -54,7 +51,7 @@ function addAppCommands(root: Command): void {
       'serve',
       'serve the app to a browser on this machine',
       [port, option('--tensorboard <folder>', 'write the metrics of running runs as TensorBoard events')],
-      serve,
+      loading(async () => (await import('../commands/serve.ts')).serve),
     ),
     'serve --port 0 --tensorboard logs',
   );
@@ -72,7 +69,7 @@ function addAppCommands(root: Command): void {
     'rebuild',
     'rebuild the run history from the run folders; training and open apps are not interrupted',
     [json],
-    rebuild,
+    loading(async () => (await import('../commands/history.ts')).rebuild),
   );
   command(
     root,
@@ -84,7 +81,7 @@ function addAppCommands(root: Command): void {
       option('--chart <file>', 'also write an SVG chart of every run and its alarms'),
       json,
     ],
-    calibrate,
+    loading(async () => (await import('../commands/calibrate.ts')).calibrate),
   ).argument(
     '[folder]',
     'folder of labeled runs, folder with `tuning` and `held-out`, or data folder (default: bundled runs)',

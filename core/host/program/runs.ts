@@ -7,7 +7,6 @@ import { listAlerts } from '../commands/alerts.ts';
 import { archiveRun, noteRun, starRun, tagRun } from '../commands/annotate.ts';
 import { exportBundle } from '../commands/bundle.ts';
 import { compareRuns } from '../commands/compare.ts';
-import { exportRun } from '../commands/export.ts';
 import { importFiles } from '../commands/import.ts';
 import { deleteRuns, emptyTrash, listTrash, renameRun, restoreRuns } from '../commands/library.ts';
 import { printLog } from '../commands/logs.ts';
@@ -20,6 +19,7 @@ import {
   examples,
   json,
   jsonLines,
+  loading,
   number,
   numberBy,
   off,
@@ -124,7 +124,7 @@ export function addTransferCommands(root: Command): void {
         number('--checkpoint <iteration>', 'hugging-face: iteration of the checkpoint (default: newest)', iteration),
         option('--live', 'tensorboard: keep writing until the run ends'),
       ],
-      exportRun,
+      loading(async () => (await import('../commands/export.ts')).exportRun),
     ).argument('<run>', `${runNames}; or a sweep's id or name`),
     'export a16c --as csv > metrics.csv',
     'export a16c --as hugging-face --out model',

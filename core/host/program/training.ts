@@ -30,7 +30,6 @@ import {
   startStudy,
 } from '../commands/study.ts';
 import { extend, resume, train } from '../commands/train.ts';
-import { importCatalogue } from '../commands/webshop.ts';
 import type { CommandOptions } from '../commands/with-client.ts';
 import { addClusterCommands, onCluster } from './cluster.ts';
 import { helpCommandOf } from './help.ts';
@@ -41,6 +40,7 @@ import {
   examples,
   json,
   jsonLines,
+  loading,
   number,
   numberBy,
   option,
@@ -201,9 +201,7 @@ function addReproduceCommand(root: Command): void {
         ),
         option('--out <folder>', 'folder of report.md and report.html; default: ragen-report'),
       ],
-      // The studies are loaded only when they are needed.
-      async (...given: Parameters<typeof import('../commands/reproduce.ts').reproduce>) =>
-        (await import('../commands/reproduce.ts')).reproduce(...given),
+      loading(async () => (await import('../commands/reproduce.ts')).reproduce),
     ),
     'reproduce ragen --quick',
     'reproduce ragen --only figure-7 --only table-3',
@@ -241,8 +239,7 @@ function addImportCommand(root: Command): void {
       'import-ragen',
       'convert a configuration of RAGEN, verl-agent or TRL to run.json and print it with notes',
       [],
-      // The YAML parser is loaded only when it is needed.
-      async (given: string[]) => (await import('../commands/import-ragen.ts')).importRagen(given),
+      loading(async () => (await import('../commands/import-ragen.ts')).importRagen),
     ).argument('<files...>', 'YAML or JSON files, and overrides such as trainer.total_training_steps=100'),
     'import-ragen config/_2_sokoban.yaml es_manager.train.env_groups=16 | jq .config > run.json',
     'import-ragen grpo.yaml max_steps=200 preset=starter-frozen-lake-grpo',
@@ -283,7 +280,7 @@ function addWebShopCommands(root: Command): void {
       'import <folder>',
       "check a folder with WebShop's files and build its search index",
       [json],
-      importCatalogue,
+      loading(async () => (await import('../commands/webshop.ts')).importCatalogue),
     ),
     'webshop import ~/webshop/data',
   );
