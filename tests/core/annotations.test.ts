@@ -32,6 +32,7 @@ import { partialFolder, removePartialFolders } from '../../core/runs/partial-fol
 import { createHandlers } from '../../core/server/handlers.ts';
 import { serveChannel } from '../../core/server/serve-channel.ts';
 import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { collectNotices, nextNotice, untilRun, World } from './fixtures/world.ts';
 
@@ -253,7 +254,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(JSON.stringify(before)).toContain('snoozed');
     await core.dispose();
     world.deleteHistory();
-    const { output, status } = await starpo(['history', 'rebuild', '--json'], world.environment()).finished;
+    const { output, status } = await starpoHere(['history', 'rebuild', '--json'], world.environment());
     expect({ status, report: JSON.parse(output) }).toMatchObject({ status: 0, report: { runs: 2 } });
     expect(await answers(await world.core())).toEqual(before);
   });
@@ -270,7 +271,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     const log = await createHandlers(core)['runs.log']({ runId: 'one' });
     expect(log[0]).toMatchObject({ level: 'warning', message: expect.stringContaining('3 invalid lines') });
     await core.dispose();
-    const { output } = await starpo(['history', 'rebuild'], world.environment()).finished;
+    const { output } = await starpoHere(['history', 'rebuild'], world.environment());
     expect(output).toContain('one: skipped invalid lines in annotations.jsonl');
   });
 
@@ -361,7 +362,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       { id: 'plain', severity: 'grave', level: null },
     ]);
     await core.dispose();
-    const { output, status } = await starpo(['alerts', 'one'], world.environment()).finished;
+    const { output, status } = await starpoHere(['alerts', 'one'], world.environment());
     expect(status).toBe(0);
     expect(output).toContain('grave, raised');
     expect(output).toContain('feverish, raised');
@@ -387,7 +388,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   test('are changed from the command line, and archived runs are not listed', async () => {
     await core.dispose();
     const run = async (...args: string[]) => {
-      const { status, output, errors } = await starpo(args, world.environment()).finished;
+      const { status, output, errors } = await starpoHere(args, world.environment());
       expect({ status, errors }).toEqual({ status: 0, errors: '' });
       return output;
     };
@@ -399,7 +400,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(listed).not.toContain('long run');
     expect(await run('runs', '--all')).toMatch(/one .*b long run/);
     expect(await run('show', 'one')).toMatch(/tags +archived, b, long run\nnote +what it is for/);
-    const { status, errors } = await starpo(['tag', 'one', '#'], world.environment()).finished;
+    const { status, errors } = await starpoHere(['tag', 'one', '#'], world.environment());
     expect({ status, errors }).toMatchObject({
       status: 2,
       errors: expect.stringContaining('usage_invalid'),
@@ -460,10 +461,10 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(await adopt({ runId: 'one-copy' })).toMatchObject({ status: 'stopped', iteration: 1 });
     await expect(core.runs.start('one-copy')).rejects.toMatchObject({ code: 'run_not_resumable' });
     await core.dispose();
-    const { output } = await starpo(['adopt', elsewhere], world.environment()).finished;
+    const { output } = await starpoHere(['adopt', elsewhere], world.environment());
     expect(output).toMatch(/^one-copy-[0-9a-f]{4}$/);
     writeFileSync(join(elsewhere, 'run.json'), '{');
-    const { status, errors } = await starpo(['adopt', elsewhere], world.environment()).finished;
+    const { status, errors } = await starpoHere(['adopt', elsewhere], world.environment());
     expect({ status, errors }).toMatchObject({
       status: 2,
       errors: expect.stringContaining('run_folder_invalid'),

@@ -13,7 +13,7 @@ import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import type { Point } from '../../core/echo-trap/track.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import type { RunConfig } from '../../core/run-config/run-config.ts';
-import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { type Outcome, seriesOf } from './fixtures/trap-series.ts';
 import { World } from './fixtures/world.ts';
@@ -191,10 +191,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     return run;
   }
 
-  const run = async (...args: string[]) => {
-    const { status, output, errors } = await starpo(['calibrate', ...args], world.environment()).finished;
-    return { status, output, errors };
-  };
+  const run = (...args: string[]) => starpoHere(['calibrate', ...args], world.environment());
 
   test('scores StarPO Studio and two other methods by environment and algorithm', async () => {
     put('held-out/a', 'template');

@@ -15,6 +15,7 @@ import { baseConfig } from '../../core/presets/base.ts';
 import { findPreset, presets } from '../../core/presets/presets.ts';
 import { commandLine } from '../command-line.ts';
 import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
 import { World } from './fixtures/world.ts';
@@ -205,7 +206,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     world.run(runs[1]!.id, [journal.started(0)]);
   });
   afterAll(() => world.close());
-  const run = (...args: string[]) => starpo(args, world.environment()).finished;
+  const run = (...args: string[]) => starpoHere(args, world.environment());
 
   test('accepts the short ids shown in the app wherever a run is expected', async () => {
     expect((await run('show', 'a16c')).output).toContain(runs[0]!.id);
@@ -278,7 +279,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const { output } = await run('new', 'starter-bandit', '--device', 'cuda:1');
     const shown = JSON.parse((await run('show', output.split('/').at(-1)!, '--json')).output);
     expect(shown.config.device).toBe('cuda:1');
-    expect((await run('train', '--help')).output).toContain('--device');
+    expect((await starpo(['train', '--help'], world.environment()).finished).output).toContain('--device');
   });
 
   test('serve reports that the port belongs to a StarPO Studio with another data folder', async () => {
@@ -286,7 +287,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     mkdirSync(other);
     const first = starpo(['serve', '--port', '0', '--home', other], world.environment());
     const [, port] = await first.line(/127\.0\.0\.1:(\d+)/);
-    const { errors } = await run('serve', '--port', port!);
+    const { errors } = await starpo(['serve', '--port', port!], world.environment()).finished;
     await first.kill('SIGTERM');
     expect(errors).toContain('StarPO Studio is already serving a different data folder');
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { importConfig } from '../../core/config-imports/import-config.ts';
-import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import { failure, imported } from './fixtures/imported-config.ts';
 
 const folder = join(import.meta.dirname, 'fixtures', 'ragen');
@@ -319,7 +319,7 @@ describe('files', () => {
 });
 
 describe('starpo import-ragen', () => {
-  const run = (...args: string[]) => starpo(['import-ragen', ...args], process.env).finished;
+  const run = (...args: string[]) => starpoHere(['import-ragen', ...args], process.env);
 
   test('finds the files of a defaults list beside the given one', async () => {
     const { status, output } = await run(join(folder, '_2_sokoban.yaml'), 'es_manager.format_penalty=-0.2');

@@ -26,6 +26,7 @@ import { readEpisode, readEpisodes, readRawEpisode } from '../../core/run-direct
 import { float16Array, float32Array, int32Array } from '../../core/run-directory/token-arrays.ts';
 import { releaseRuns } from '../release-runs.ts';
 import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { rawRequest } from './fixtures/raw-request.ts';
 import { readEvents } from './fixtures/tensorboard.ts';
@@ -427,7 +428,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     cpSync(realRun, join(world.home, 'runs', runId), { recursive: true });
   });
   afterAll(() => world.close());
-  const run = (...args: string[]) => starpo(args, world.environment()).finished;
+  const run = (...args: string[]) => starpoHere(args, world.environment());
 
   test('starpo export writes to the given path, replaces nothing and leaves no temporary files', async () => {
     const out = join(world.folder, 'out');

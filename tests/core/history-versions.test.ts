@@ -6,7 +6,7 @@ import { createClient } from '../../core/contract/client.ts';
 import { databaseFile } from '../../core/history/files.ts';
 import { migrate, versionOf } from '../../core/history/migrations.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
-import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { World } from './fixtures/world.ts';
 
@@ -56,7 +56,7 @@ describe('a run history of another version', { timeout: 60_000 }, () => {
       code: 'history_outdated',
       hint: expect.stringContaining('starpo history rebuild'),
     });
-    const rebuilt = await starpo(['history', 'rebuild'], world.environment()).finished;
+    const rebuilt = await starpoHere(['history', 'rebuild'], world.environment());
     expect(rebuilt.status).toBe(0);
     const core = await world.core();
     expect(core.runs.get(id)).toMatchObject({ status: 'completed', iteration: 2, marks: { tags: ['kept'] } });
@@ -83,7 +83,7 @@ describe('a run history of another version', { timeout: 60_000 }, () => {
     await expect(client.call('history.rebuild', {})).rejects.toMatchObject(rejection);
     await world.end();
     expect(readFileSync(databaseFile(world.home)).equals(bytes)).toBe(true);
-    expect(await starpo(['runs'], world.environment()).finished).toMatchObject({
+    expect(await starpoHere(['runs'], world.environment())).toMatchObject({
       status: 0,
       output: expect.stringContaining(id),
     });
@@ -127,7 +127,7 @@ describe('a run history of another version', { timeout: 60_000 }, () => {
     expect((await client.call('runs.get', { runId: id })).summary).toEqual(run);
     await world.end();
     for (const args of [['runs'], ['show', id], ['alerts', id]])
-      expect(await starpo(args, world.environment()).finished).toMatchObject({
+      expect(await starpoHere(args, world.environment())).toMatchObject({
         status: 0,
         output: expect.stringMatching(args[0] === 'alerts' ? /feverish, forwarded/ : /hibernating/),
       });

@@ -7,7 +7,7 @@ import type { ExportFormat, ImportSource } from '../../core/contract/contract.ts
 import { eventsAfter, readSeries } from '../../core/history/queries.ts';
 import { inspectFiles } from '../../core/imports/inspect.ts';
 import type { Core } from '../../core/index.ts';
-import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import { importFile } from './fixtures/import-file.ts';
 import { World } from './fixtures/world.ts';
 
@@ -160,8 +160,10 @@ describe('recognizing what to import', { timeout: 60_000 }, () => {
       write(`mlruns/0/${run}/metrics/val-core/gsm8k/acc/mean_at_1`, line(1, '1.0'));
       write(`mlruns/0/${run}/artifacts/model.bin`, 'x');
     }
-    const listed = await starpo(['import', join(world.folder, 'mlruns'), '--dry-run', '--json'], world.environment())
-      .finished;
+    const listed = await starpoHere(
+      ['import', join(world.folder, 'mlruns'), '--dry-run', '--json'],
+      world.environment(),
+    );
     expect({ status: listed.status, errors: listed.errors }).toEqual({ status: 0, errors: '' });
     const runs = JSON.parse(listed.output);
     expect(runs.map(({ name, kind, from }: never) => [name, kind, from])).toEqual([

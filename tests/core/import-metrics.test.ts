@@ -5,7 +5,7 @@ import type { Series } from '../../core/contract/contract.ts';
 import type { ImportSource } from '../../core/contract/imports.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
 import { inspectFiles } from '../../core/imports/inspect.ts';
-import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import { importFile } from './fixtures/import-file.ts';
 import { World } from './fixtures/world.ts';
 
@@ -512,7 +512,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
 
   test('the CLI imports a file', async () => {
     const path = write('my run.csv', 'step,reward,junk,kl\n1,0.5,x,0\n2,0.75,y,0\n');
-    const run = (...args: string[]) => starpo(args, world.environment()).finished;
+    const run = (...args: string[]) => starpoHere(args, world.environment());
     const { status, output, errors } = await run('import', path, '--name', 'Other run');
     expect({ status, errors }).toEqual({
       status: 0,

@@ -18,6 +18,7 @@ import type { Core } from '../../core/index.ts';
 import { retention } from '../../core/run-library/trash.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import { fakeRollout } from './fixtures/fake-rollout.mjs';
 import * as journal from './fixtures/journal.ts';
 import { collectNotices, untilRun, World } from './fixtures/world.ts';
@@ -481,7 +482,7 @@ describe('the run library', { timeout: 120_000 }, () => {
 
   test('is available in the CLI', async () => {
     await core.dispose();
-    const run = (...args: string[]) => starpo(args, world.environment()).finished;
+    const run = (...args: string[]) => starpoHere(args, world.environment());
     const target = join(world.folder, 'one.zip');
     expect(await run('bundle', 'export', 'one', target)).toMatchObject({ output: target, errors: '' });
     expect((await run('bundle', 'export', 'one', target)).errors).toContain('bundle_exists');

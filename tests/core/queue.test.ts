@@ -8,6 +8,7 @@ import type { Core } from '../../core/index.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';
 import { makeIdle } from '../../core/run-library/busy.ts';
 import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import { fakeTrainer, untilRun, World } from './fixtures/world.ts';
 
 const small = {
@@ -230,7 +231,7 @@ describe('the queue', { timeout: 300_000 }, () => {
   });
 
   test('is worked by the CLI', async () => {
-    const run = (...args: string[]) => starpo(args, world.environment()).finished;
+    const run = (...args: string[]) => starpoHere(args, world.environment());
     const set = Object.entries(small).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
     const added = [];
     for (const preset of ['starter-bandit', 'starter-frozen-lake']) {

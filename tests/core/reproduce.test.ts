@@ -17,6 +17,7 @@ import { applySettings } from '../../core/run-config/settings.ts';
 import { mostTrainedEpisodes } from '../../core/run-config/trained-groups.ts';
 import { validateConfig } from '../../core/run-config/validate.ts';
 import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import { World } from './fixtures/world.ts';
 
 /** Returns the configurations of a sweep by setting. */
@@ -274,7 +275,7 @@ describe('starpo reproduce', { timeout: 120_000 }, () => {
   });
 
   test('starpo sweep new creates the sweeps of a study once', async () => {
-    const create = () => starpo(['sweep', 'new', '--study', 'figure-10'], world.environment()).finished;
+    const create = () => starpoHere(['sweep', 'new', '--study', 'figure-10'], world.environment());
     const { status, output } = await create();
     expect(status).toBe(0);
     expect(output.trim().split('\n')).toEqual([
@@ -282,7 +283,7 @@ describe('starpo reproduce', { timeout: 120_000 }, () => {
       expect.stringMatching(/^ragen-sokoban-larger-rollouts-/),
     ]);
     expect((await create()).output).toBe(output);
-    const { errors } = await starpo(['sweep', 'new', '--study', 'figure-6'], world.environment()).finished;
+    const { errors } = await starpoHere(['sweep', 'new', '--study', 'figure-6'], world.environment());
     expect(errors).toMatch(/Study "figure-6" was not found[\s\S]*Did you mean figure-5\?/);
   });
 
@@ -291,7 +292,7 @@ describe('starpo reproduce', { timeout: 120_000 }, () => {
     [['ragen', '--only', 'figure-55'], 'usage_invalid', 'Did you mean figure-5?'],
     [['ragen', '--model', 'llama'], 'preset_unknown', 'Unknown preset "llama-sokoban-starpo-s".'],
   ])('refuses %j', async (args, code, text) => {
-    const { status, errors } = await starpo(['reproduce', ...args], world.environment()).finished;
+    const { status, errors } = await starpoHere(['reproduce', ...args], world.environment());
     expect(status).toBe(2);
     expect(errors).toContain(code);
     expect(errors).toContain(text);

@@ -10,7 +10,7 @@ import { markdownTable, studyTable } from '../../core/exports/tables.ts';
 import type { Core } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { estimateShare, studentQuantile } from '../../core/studies/interval.ts';
-import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import { FakeSlurm } from './fixtures/fake-slurm.ts';
 import * as journal from './fixtures/journal.ts';
 import { type Outcome, seriesOf } from './fixtures/trap-series.ts';
@@ -333,7 +333,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     await untilRun(second, `${id}-p1-s3`, ({ iteration }) => iteration !== 400);
     expect((await second.studies.get(id)).table[0]).toMatchObject({ collapse: { n: 2, collapsed: 2 } });
     await world.end();
-    const { output } = await starpo(['sweep', 'show', id], world.environment()).finished;
+    const { output } = await starpoHere(['sweep', 'show', id], world.environment());
     expect(output).toMatch(/COLLAPSED +OUTCOME/);
     expect(output).toContain(
       `2 of 2 (34.2 % to 100.0 %), from iterations ${onsets.join(' and ')}  1 template, 1 chaos`,
@@ -345,7 +345,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     const core = await world.core();
     const id = await core.studies.create(definition);
     await world.end();
-    const { output } = await starpo(['sweep', 'show', id], world.environment()).finished;
+    const { output } = await starpoHere(['sweep', 'show', id], world.environment());
     expect(output).toContain('LAST 2 ITERATIONS');
     expect(output).not.toMatch(/collapsed/i);
   });
@@ -361,7 +361,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
   });
 
   test('is created, listed, started, canceled and deleted in the CLI', async () => {
-    const run = (...args: string[]) => starpo(['sweep', ...args], world.environment()).finished;
+    const run = (...args: string[]) => starpoHere(['sweep', ...args], world.environment());
     const file = join(world.folder, 'study.json');
     writeFileSync(file, JSON.stringify({ ...definition, sets: {} }));
     expect(await run('new', file)).toMatchObject({
@@ -377,7 +377,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
       status: 0,
       output: expect.stringContaining('4 of 4 runs'),
     });
-    await starpo(['queue', 'run'], world.environment()).finished;
+    await starpoHere(['queue', 'run'], world.environment());
     const { output } = await run('show', id);
     expect(output).toMatch(/wide +2\/2 +2 \/ 2 +40\.0 % \(40\.0 % and 40\.0 %\)/);
     expect(JSON.parse((await run('show', id, '--json')).output)).toMatchObject({
@@ -394,7 +394,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
       status: 2,
       errors: expect.stringContaining('study_unknown'),
     });
-    const trash = (...args: string[]) => starpo(['trash', ...args], world.environment()).finished;
+    const trash = (...args: string[]) => starpoHere(['trash', ...args], world.environment());
     expect((await trash('list')).output).toMatch(new RegExp(`^${id} +sweep +Clip width +\\d{4}-`, 'm'));
     expect(JSON.parse((await trash('list', '--json')).output)).toContainEqual(
       expect.objectContaining({ studyId: id, name: 'Clip width', until: expect.any(Number) }),
@@ -413,7 +413,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     ];
     writeFileSync(join(world.home, 'studies', 'damaged.json'), '{}');
     await world.end();
-    const run = (...args: string[]) => starpo(args, world.environment()).finished;
+    const run = (...args: string[]) => starpoHere(args, world.environment());
     for (const reference of ['Clip width', 'clip-w', id.slice(-4)])
       expect((await run('sweep', 'show', reference)).output, reference).toContain(`Clip width (${id})`);
     expect((await run('export', 'Clip width', '--as', 'markdown')).output).toContain('as shipped');
