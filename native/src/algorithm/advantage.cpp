@@ -7,6 +7,7 @@
 
 #include "algorithm/estimators.h"
 #include "algorithm/statistics.h"
+#include "fields/field_visitor.h"
 
 namespace starpo {
 namespace {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "fields/field_visitor.h"
-
 // Advantage estimators (docs/algorithms.md). An estimator reads the rewards of episodes and returns an advantage for
 // every trained token. It reads neither episodes of the rollout nor positions in a batch.
 namespace starpo {
+
+class FieldVisitor;
 
 // Estimators that compare episodes, then those that compare turns too, then those without a group, then those with a
 // critic.

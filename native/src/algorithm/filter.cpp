@@ -5,6 +5,7 @@
 #include <map>
 
 #include "algorithm/statistics.h"
+#include "fields/field_visitor.h"
 
 namespace starpo {
 namespace {

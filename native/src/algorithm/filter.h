@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "fields/field_visitor.h"
-
 namespace starpo {
+
+class FieldVisitor;
 
 enum class FilterStrategy { none, fraction, top_k, top_p, min_p, softmax };
 

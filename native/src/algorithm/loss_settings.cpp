@@ -1,5 +1,7 @@
 #include "algorithm/loss_settings.h"
 
+#include "fields/field_visitor.h"
+
 namespace starpo {
 
 void describe(FieldVisitor& v, PolicyLossConfig& c) {

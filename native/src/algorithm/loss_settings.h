@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "fields/field_visitor.h"
-
 // Settings of the loss: the sections policy_loss, correction and kl of run.json (docs/algorithms.md).
 namespace starpo {
+
+class FieldVisitor;
 
 // The term of a token, with ratio r, advantage A and log-probability log p:
 //   clip:  max(-A r, -A clip(r, 1 - clip_low, 1 + clip_high))     PPO (arXiv 1707.06347)

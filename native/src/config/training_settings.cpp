@@ -1,5 +1,7 @@
 #include "config/training_settings.h"
 
+#include "fields/field_visitor.h"
+
 namespace starpo {
 namespace {
 

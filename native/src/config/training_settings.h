@@ -3,10 +3,11 @@
 #include <string>
 
 #include "engine/engine.h"
-#include "fields/field_visitor.h"
 
 // The sections of run.json about training: start, critic, optimizer, evaluation and stored files.
 namespace starpo {
+
+class FieldVisitor;
 
 // load: the folder's weights. random: only shape and tokenizer come from the folder.
 enum class StartWeights { load, random };

@@ -3,7 +3,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "model/parameters.h"
+
 namespace starpo {
+
+std::size_t Trainable::size() const { return tensors().empty() ? 0 : tensors().back().offset + tensors().back().size; }
 
 std::vector<float> read_state(const Trainable& trainable, StateVector which) {
   std::vector<float> values(trainable.size());

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "model/parameters.h"
-
 namespace starpo {
+
+struct TensorSlot;
 
 // The state of trainable weights. A checkpoint stores all three.
 enum class StateVector { weights, first_moment, second_moment };
@@ -30,7 +30,7 @@ class Trainable {
 
   // The trained tensors in the order of the flat vector. Offsets and sizes refer to that vector.
   virtual const std::vector<TensorSlot>& tensors() const = 0;
-  std::size_t size() const { return tensors().empty() ? 0 : tensors().back().offset + tensors().back().size; }
+  std::size_t size() const;
 
   // Read or write the elements [first, first + span size) of a state vector.
   virtual void read(StateVector, std::size_t first, std::span<float>) const = 0;

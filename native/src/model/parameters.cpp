@@ -6,6 +6,7 @@
 
 #include "base/philox.h"
 #include "base/reproducible_math.h"
+#include "base/thread_pool.h"
 
 namespace starpo {
 

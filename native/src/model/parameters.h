@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "base/thread_pool.h"
 #include "model/config.h"
 
 namespace starpo {
+
+class ThreadPool;
 
 // A tensor of the model in the flat buffer. Names and shapes are those of Hugging Face, so saved folders load in other
 // tools.

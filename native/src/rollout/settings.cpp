@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "env/registry.h"
+#include "fields/field_visitor.h"
 
 namespace starpo {
 

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "algorithm/reward_normalization.h"
-#include "fields/field_visitor.h"
 
 // Settings of run.json for episodes: environments, levels, rollout and rewards.
 namespace starpo {
+
+class FieldVisitor;
 
 inline constexpr std::int64_t kMaxSeed = 4294967295;
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "engine/cpu/kernels/kernels.h"
+#include "model/parameters.h"
 
 namespace starpo {
 namespace {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "fields/field_visitor.h"
 #include "files/sha256.h"
 
 namespace starpo {

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "fields/field_visitor.h"
-
 namespace starpo {
+
+class FieldVisitor;
 
 // Settings of an environment that is a program of the user (docs/formats/process-environment.md).
 struct ProcessConfig {
