@@ -90,6 +90,32 @@ TEST_CASE("a short context decodes without key parts, and bit-identically beside
   CHECK(beside.calls - alone.calls == 8 * 2);  // a merge of two parts, per step and layer
 }
 
+TEST_CASE("a response that fills its cache slot ends, and doesn't write into the next slot") {
+  for (const Precision precision : {Precision::bf16, Precision::fp32}) {
+    cuda::EngineCase gpu({"cuda:0", precision, Exactness::exact}, cuda::EngineCase::needs());
+    const auto generator = gpu.network().make_generator(2, 16);
+    const std::vector<std::int32_t> long_prompt = cuda::case_batch(std::array{14}).tokens;
+    const auto decode = [&](bool beside_full) {
+      generator->reset();
+      generator->begin(1, std::array{1, 2, 3, 4}, -1, 7);
+      std::vector<ResponseRequest> requests{{1, 8}};
+      if (beside_full) {
+        generator->begin(0, long_prompt, -1, 8);
+        requests.push_back({0, 8});
+      }
+      std::vector<std::vector<Choice>> choices;
+      generator->generate(requests, {{3, RandomStream::train_sampling}, 5, {}, {}}, choices);
+      if (beside_full) CHECK(choices[1].size() == 3);  // the last one is not cached
+      std::vector<float> logprobs;
+      for (const Choice& choice : choices[0]) logprobs.push_back(choice.logprob);
+      return logprobs;
+    };
+    const std::vector<float> alone = decode(false);
+    CHECK(alone.size() == 8);
+    CHECK(decode(true) == alone);
+  }
+}
+
 TEST_CASE("decoding makes no copies that block the host") {
   cuda::EngineCase gpu({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
   const auto generator = gpu.network().make_generator(5, 96);

@@ -34,10 +34,10 @@ inline constexpr int kMaxStopIds = 64;
 inline constexpr int kRowStates = 7;   // values per row: those of DecodeRows and the episode
 inline constexpr int kKeySplit = 512;  // keys per warp when decoding few rows in fast mode
 // Rows and key-value heads whose blocks keep most of a GPU busy. From there on, a split is slower (H100, 700 keys, 2
-// heads: 64 rows take 14.1 us instead of 13.1, 128 rows 22.3 instead of 20.0).
+// heads: 64 rows take 14.0 us instead of 13.0, 128 rows 22.3 instead of 20.0).
 inline constexpr int kBlocksWithoutSplit = 100;
-// Rows and key-value heads up to which warps divide the keys of a row (H200, 700 keys, 2 heads: 64 rows take 9.7 us
-// instead of 12.7, 128 rows 15.0 either way, 192 rows 23.0 instead of 20.4).
+// Rows and key-value heads up to which warps divide the keys of a row (H200, 700 keys, 2 heads: 64 rows take 11.0
+// us instead of 13.9, 128 rows 16.2 instead of 16.8, 192 rows 24.7 instead of 22.1).
 inline constexpr int kBlocksWithDividedKeys = 256;
 // Returns the keys per block of a split.
 inline int split_length(int head_dim) { return kKeySplit * key_warps(head_dim); }

@@ -81,7 +81,8 @@ struct KeySplits {
 };
 std::size_t key_split_partials(const AttentionShape&, int rows, const KeySplits&);
 
-// What cached_attention adds to the projections of new tokens: bias [qkv_width], or null, and the rotary embedding.
+// cached_attention adds the bias [qkv_width], or nothing if it is null, to the projections of new tokens and rotates
+// them.
 struct NewTokens {
   const float* bias;
   RotaryTables rotary;

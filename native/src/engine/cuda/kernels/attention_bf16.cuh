@@ -115,7 +115,8 @@ struct Bf16Attention {
   using Rows = SharedRows<HeadDim>;
   static constexpr int kHeadDim = HeadDim;
   static constexpr int kThreads = Warps * KeyWarps * 32;
-  // If Halves is 1, the last 8 rows of the tile are those of the first keys in shared memory, and their results unused.
+  // If Halves is 1, the last 8 rows of the tile are read from the first keys in shared memory. Their results are
+  // unused.
   static constexpr int kRows = Halves == 1 ? 8 : Warps * Tiles * 16;
   static constexpr int kTeamElements = (kRows + Stages * 2 * kKeyBlock) * HeadDim;
   static constexpr int kSharedBytes = KeyWarps * kTeamElements * static_cast<int>(sizeof(Bf16));

@@ -23,8 +23,8 @@ __device__ KeyRows<T> cached_keys(const KvCache<T>& cache, int slot, int kv_head
 }
 
 // Adds the bias to a token's queries, key and value, and rotates queries and key. The queries go into shared memory,
-// key and value into the cache. Several blocks may store the same key and value, each for itself. head: the first of
-// `group` query heads. qkv: the token's row.
+// key and value into the cache. All blocks of a token's key-value head store the same bits, because a block can't wait
+// for another one. head: the first of `group` query heads. qkv: the token's row.
 template <class Attention>
 __device__ __forceinline__ void store_token(void* shared, const AttentionShape& shape, const KvCache<Bf16>& cache,
                                             const NewTokens& added, const Bf16* qkv, int head, int group, int kv_head,

@@ -111,20 +111,23 @@ __device__ double uniform_draw(const SamplerSettings& settings, std::int32_t epi
 }
 
 // Returns the first of `count` masses at which their running sum exceeds `target`, and subtracts the masses before it
-// from `target`. If rounding keeps the sum below the target, returns the last positive mass. If none is positive,
-// returns 0.
+// from `target`. If rounding keeps the sum below the target, returns the largest mass, because the last positive one
+// may be too small to be drawn. If none is positive, returns 0.
 template <class MassAt>
 __device__ __forceinline__ int invert(int count, double& target, MassAt mass_at) {
-  double sum = 0, before = 0;
+  double sum = 0, before = 0, largest = 0;
   int chosen = 0;
   bool reached = false;
   for (int i = 0; i < count; ++i) {
     const auto mass = static_cast<double>(mass_at(i));  // a shuffle needs all lanes, also after the sum is reached
     if (reached || !(mass > 0)) continue;
-    chosen = i;
-    before = sum;
+    reached = sum + mass > target;
+    if (reached || mass > largest) {
+      chosen = i;
+      before = sum;
+      largest = mass;
+    }
     sum += mass;
-    reached = sum > target;
   }
   target -= before;
   return chosen;

@@ -172,6 +172,13 @@ double new_token_difference(Stream& stream, const AttentionCase<T>& input, int p
     const std::vector<T> forward = ForwardResult<T>(stream, cached.rotated()).attended;
     for (int step = 0; step < 2; ++step) equal = equal && equals(input, cached.attend(last, use), last, forward);
   }
+  for (const int length : {0, kKeyBlock}) {
+    const auto fast = [&](bool stored_last) {
+      return CachedCase<T>(stream, input, prefix, stored_last)
+          .attend(last, CachedUse::fast_decode, length, 4 * kKeyBlock);
+    };
+    equal = equal && same_bits(fast(false), fast(true));
+  }
   return equal ? 0 : 1;
 }
 
@@ -257,8 +264,9 @@ double idle_difference(Stream& stream, const AttentionCase<T>& input) {
   const std::vector<int> order = {-1, 3, 4, -1, -1, 5, -1};
   const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(input.shape.heads) * input.shape.head_dim;
   bool equal = true;
-  for (const auto& [use, length] : {std::pair(CachedUse::prefill, 0), std::pair(CachedUse::decode, 0),
-                                    std::pair(CachedUse::decode, kKeyBlock), std::pair(CachedUse::fast_decode, 0)}) {
+  for (const auto& [use, length] :
+       {std::pair(CachedUse::prefill, 0), std::pair(CachedUse::decode, 0), std::pair(CachedUse::decode, kKeyBlock),
+        std::pair(CachedUse::fast_decode, 0), std::pair(CachedUse::fast_decode, kKeyBlock)}) {
     const std::vector<T> rows = cached.attend(order, use, length, kKeyBlock);
     for (std::size_t i = 0; i < order.size(); ++i)
       for (std::ptrdiff_t column = 0; column < width; ++column)
@@ -288,7 +296,7 @@ void add_cached_checks(std::vector<Check>& checks) {
     checks.push_back({"fast cached_attention, " + name, tolerance, fast_error<T>, input, prefix, 0});
     checks.push_back({"fast cached_attention, row by row, " + name, kExact, fast_difference<T>, input, prefix});
   }
-  const AttentionCase<T> split(7, 1, 32, {0, 150, 225}, 70);
+  const AttentionCase<T> split(7, 1, 64, {0, 150, 225}, 70);
   for (const int length : {kKeyBlock, 2 * kKeyBlock})
     checks.push_back({"cached_attention in parts of " + std::to_string(length) + split.name(), tolerance, fast_error<T>,
                       split, 70, length});
@@ -296,7 +304,7 @@ void add_cached_checks(std::vector<Check>& checks) {
       {"cached_attention in parts, row by row, " + split.name(), kExact, split_difference<T>, split, 70, kKeyBlock});
   checks.push_back({"cached_attention in one part rounds as without a split," + type_name<T>() + "7 keys", kExact,
                     tie_difference<T>});
-  const AttentionCase<T> idle(4, 2, 16, {0, 9});
+  const AttentionCase<T> idle(4, 2, 64, {0, 9});
   checks.push_back({"cached_attention with idle slots " + idle.name(), kExact, idle_difference<T>, idle});
 }
 

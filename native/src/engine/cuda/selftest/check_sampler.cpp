@@ -13,17 +13,20 @@ struct Drawn {
   std::vector<float> logprobs, entropies;
 };
 
-// Samples from each row of logits [rows, stride]. Row r is episode r / 7 at position r.
+constexpr Philox kRandom{17, RandomStream::train_sampling};
+constexpr std::uint32_t kIteration = 3;
+
+// Samples from each row of logits [rows, stride]. Row r is episode r / 7 at position first_position + r.
 Drawn draw(Stream& stream, const std::vector<float>& logits, int vocab, int stride, const SamplingSettings& sampling,
-           const std::vector<std::int32_t>& stop_ids = {}) {
+           const std::vector<std::int32_t>& stop_ids = {}, int first_position = 0) {
   const int rows = static_cast<int>(logits.size()) / stride;
   std::vector<std::int32_t> episodes, positions;
   for (int r = 0; r < rows; ++r) {
     episodes.push_back(r / 7);
-    positions.push_back(r);
+    positions.push_back(first_position + r);
   }
   auto buffer = on_device(stream, logits);
-  auto settings = on_device(stream, std::vector<SamplerSettings>{{sampling, {17, RandomStream::train_sampling}, 3}});
+  auto settings = on_device(stream, std::vector<SamplerSettings>{{sampling, kRandom, kIteration}});
   auto episode_buffer = on_device(stream, episodes), position_buffer = on_device(stream, positions),
        stop_buffer = on_device(stream, stop_ids), ids = poisoned<std::int32_t>(stream, rows),
        stops = poisoned<std::int32_t>(stream, rows);
@@ -129,17 +132,36 @@ double corner_cases(Stream& stream) {
   return correct ? 0 : 1;
 }
 
-// Ids of every warp of the block can be chosen.
-double many_warps(Stream& stream) {
-  constexpr int vocab = 4099;
-  const std::vector<std::int32_t> winners{40, 296, 552, 808, 4098};
+// Returns whether each row chooses its winner, the id with nearly all probability.
+bool chooses(Stream& stream, int vocab, const std::vector<std::int32_t>& winners, const SamplingSettings& sampling) {
   std::vector<float> logits(winners.size() * vocab, 0);
   for (std::size_t r = 0; r < winners.size(); ++r) logits[r * vocab + winners[r]] = 40;
+  return draw(stream, logits, vocab, vocab, sampling).ids == winners;
+}
+
+// Ids of every warp of the block can be chosen.
+double many_warps(Stream& stream) {
   bool correct = true;
   for (const SamplingSettings& sampling :
        {SamplingSettings{1, 1, 0, 0}, SamplingSettings{1, 0.9f, 0, 0}, SamplingSettings{1, 1, 1, 0}})
-    correct = correct && draw(stream, logits, vocab, vocab, sampling).ids == winners;
+    correct = correct && chooses(stream, 4099, {40, 296, 552, 808, 4098}, sampling);
   return correct ? 0 : 1;
+}
+
+// With more than 32 groups of eight ids per thread, a lane inverts several groups.
+double many_groups(Stream& stream) { return chooses(stream, 262151, {262143, 262150}, {}) ? 0 : 1; }
+
+// A thread adds its weights in fp32, and the sum may be too large. The difference must not choose a rare id.
+double rounded_sums(Stream& stream) {
+  constexpr int vocab = 2040, rare = 1799;  // a block of 32 threads
+  std::vector<float> logits(vocab, -INFINITY);
+  for (int group = 0; group <= rare / 8; group += 32)  // the groups of thread 0
+    for (int i = 0; i < 8; ++i) logits[group * 8 + i] = std::log(0x1.8p-24f);
+  logits[0] = 0;  // each of the others adds three quarters of the sum's last digit, which round to one
+  logits[rare] = -60;
+  int position = 0;  // of a random number above 1 - 1e-6
+  while (kRandom(kIteration, 0, position + 1, 0)[0] < 0xfffff000u) ++position;
+  return draw(stream, logits, vocab, vocab, {}, {}, position).ids[0] == 0 ? 0 : 1;
 }
 
 // A row's choice doesn't depend on other rows or on its place in memory.
@@ -173,6 +195,8 @@ std::vector<Check> sampler_checks() {
           {"sample 5003, bit-identical to the loss", kExact, agrees_with_loss, 5003, 5003},
           {"sample, corner cases", kExact, corner_cases},
           {"sample, many warps", kExact, many_warps},
+          {"sample, many groups per thread", kExact, many_groups},
+          {"sample, rounded sums", kExact, rounded_sums},
           {"sample, independent rows", kExact, independent_rows}};
 }
 
