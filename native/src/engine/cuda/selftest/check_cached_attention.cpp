@@ -293,13 +293,14 @@ void add_cached_checks(std::vector<Check>& checks) {
     checks.push_back(
         {"cached_attention equals attention_forward, " + name, kExact, cached_difference<T>, input, prefix});
     checks.push_back({"cached_attention of new tokens, " + name, kExact, new_token_difference<T>, input, prefix});
+    if (!std::is_same_v<T, Bf16> || key_warps(input.shape.head_dim) == 1) continue;  // the same kernel
     checks.push_back({"fast cached_attention, " + name, tolerance, fast_error<T>, input, prefix, 0});
     checks.push_back({"fast cached_attention, row by row, " + name, kExact, fast_difference<T>, input, prefix});
   }
   const AttentionCase<T> split(7, 1, 64, {0, 150, 225}, 70);
   for (const int length : {kKeyBlock, 2 * kKeyBlock})
-    checks.push_back({"cached_attention in parts of " + std::to_string(length) + split.name(), tolerance, fast_error<T>,
-                      split, 70, length});
+    checks.push_back({"cached_attention in parts of " + std::to_string(length) + " " + split.name(), tolerance,
+                      fast_error<T>, split, 70, length});
   checks.push_back(
       {"cached_attention in parts, row by row, " + split.name(), kExact, split_difference<T>, split, 70, kKeyBlock});
   checks.push_back({"cached_attention in one part rounds as without a split," + type_name<T>() + "7 keys", kExact,
