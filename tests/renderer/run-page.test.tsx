@@ -363,6 +363,7 @@ test('freeing disk space shows progress and stops when canceled', async () => {
     (await page.shown(before('[role="dialog"] label', choice))).click();
   await page.click(inDialog(/^Free \d/));
   await page.shown(before('[role="dialog"] [role="status"]', /^Deleting, [1-9]\d* %/));
+  await page.shown(() => cleaned.length === 2);
   await page.click(inDialog(/^Cancel$/));
   await page.shown(() => cancel.mock.calls.length === 1);
   release();
