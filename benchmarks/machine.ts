@@ -13,7 +13,19 @@ export function machine() {
     processor: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
+    ...gpus(),
   };
+}
+
+/** Returns the names of the GPUs, if the machine has NVIDIA's driver. */
+function gpus(): { gpus?: string[] } {
+  try {
+    const query = ['--query-gpu=name', '--format=csv,noheader'];
+    const output = execFileSync('nvidia-smi', query, { encoding: 'utf8', stdio: 'pipe' });
+    return { gpus: output.trim().split('\n') };
+  } catch {
+    return {};
+  }
 }
 
 /** Returns the command's arguments without --out. */

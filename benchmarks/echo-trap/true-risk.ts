@@ -4,6 +4,7 @@
  * Running held-out settings counts as an opening of the held-out part (README.md): record it before reading the results.
  * Usage: npm run benchmark:true-risk -- --into FOLDER [--part tuning] [--only PATTERN] [--seeds 1] [--every 20] [--continuations 6] [--length 40] [--set key=value ...] [--workers 1] [--out FILE]
  */
+import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -172,6 +173,12 @@ function write(): void {
   else console.log(JSON.stringify(summary));
 }
 
+/** Orders checkpoints by a digest of their names, so that partial results cover all families and iterations. */
+const mixed = (all: readonly Start[]) => {
+  const digest = (start: Start) => createHash('sha256').update(continuationName(start, 0)).digest('hex');
+  return all.toSorted((a, b) => digest(a).localeCompare(digest(b)));
+};
+
 const isTrained = await runJobs(bases, { folder: into, workers, onResult: () => {} });
-if (isTrained) await runJobs(starts().flatMap(continuationsOf), { folder: into, workers, onResult: write });
+if (isTrained) await runJobs(mixed(starts()).flatMap(continuationsOf), { folder: into, workers, onResult: write });
 write();

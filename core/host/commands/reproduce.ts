@@ -23,6 +23,7 @@ interface ReproduceOptions extends CommandOptions {
   only?: string[];
   model?: string;
   seeds?: number;
+  device?: string;
   out?: string;
 }
 
@@ -37,7 +38,7 @@ interface Selection {
  * command but not the current trainer. Throws `usage_invalid`, `preset_unknown`, or `study_incomplete` if runs failed or were stopped.
  */
 export async function reproduce(paper: string, options: ReproduceOptions): Promise<void> {
-  const { home, quick = false, model = 'starter', out } = options;
+  const { home, quick = false, model = 'starter', device, out } = options;
   if (paper !== 'ragen')
     throw new Failure('usage_invalid', `There are no studies of "${paper}".`, 'Use `starpo reproduce ragen`.');
   const selection = select(options);
@@ -45,12 +46,13 @@ export async function reproduce(paper: string, options: ReproduceOptions): Promi
   const plan: SweepPlan = {
     model,
     nameOf: (sweep) => sweepName(model, sweep, quick),
-    changes: (sweep, own) => (quick ? quickSettings(model, sweep, own) : {}),
+    changes: (sweep, own) => ({ ...(quick && quickSettings(model, sweep, own)), ...(device && { device }) }),
   };
   const command = [
     'starpo reproduce ragen',
     ...(quick ? ['--quick'] : []),
     ...(model === 'starter' ? [] : [`--model ${model}`]),
+    ...(device ? [`--device ${device}`] : []),
   ];
   const signals = nextSignal();
   try {
