@@ -66,6 +66,28 @@ function crossFitted(points: readonly RiskPoint[], inputs: readonly (readonly nu
   });
 }
 
+/** Returns the logistic regression of collapse on the score, over all points: the app shows it as a share of runs. */
+function fitScore(points: readonly RiskPoint[]) {
+  const examples = points.flatMap(({ score, continuations, collapsed }): Example[] =>
+    [
+      { x: [score!], y: true, weight: collapsed },
+      { x: [score!], y: false, weight: continuations - collapsed },
+    ].filter(({ weight }) => weight > 0),
+  );
+  const { weights, bias } = fitRidge(examples, 0);
+  return { bias: rounded(bias), weight: rounded(weights[0]!) };
+}
+
+/** Returns the true risk of scores up to each limit. */
+function riskByScore(points: readonly RiskPoint[], limits: readonly number[]) {
+  return limits.map((to, i) => {
+    const from = limits[i - 1] ?? 0;
+    const inside = points.filter(({ score }) => score! >= from && score! < to);
+    const count = (key: 'continuations' | 'collapsed') => inside.reduce((sum, point) => sum + point[key], 0);
+    return { from, points: inside.length, continuations: count('continuations'), collapsed: count('collapsed') };
+  });
+}
+
 /** Compares the mean probability and the true risk in bins of equal width. */
 function reliability(points: readonly RiskPoint[], probabilities: readonly number[], bins = 5) {
   return Array.from({ length: bins }, (_, bin) => {
@@ -108,6 +130,8 @@ export function summarizeRisk(all: readonly RiskPoint[]) {
   return {
     points: points.length,
     mean_risk: rounded(mean(risks)),
+    by_score: riskByScore(points, [0.7, 1, 1.2, Number.POSITIVE_INFINITY]),
+    fit: fitScore(points),
     score: { ...quality(points, calibrated), reliability: reliability(points, calibrated) },
     signals: quality(
       points,

@@ -19,7 +19,7 @@ import {
 } from './machine.ts';
 import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
-import { clearRisk, contributionsOf, riskOf, warnRisk, watchRisk } from './risk.ts';
+import { clearRisk, collapseRateOf, contributionsOf, riskOf, warnRisk, watchRisk } from './risk.ts';
 import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
 import { broken, evaluated, type Point, Track, type TrackPoint } from './track.ts';
 import { alertMessage, mainSignal, stateSummary, strongestEvidence } from './words.ts';
@@ -164,6 +164,7 @@ export class Monitor {
     const { thresholds } = this.calibration;
     const signals = this.signals();
     const path = own.flatMap(({ position }) => position?.point ?? []);
+    const risk = riskOf(latches, thresholds);
     return {
       state: last.state,
       since: last.since,
@@ -175,7 +176,8 @@ export class Monitor {
         clearsAfter(last.state, thresholds.calm_for),
       ),
       why: strongestEvidence(last.state, signals),
-      risk: riskOf(latches, thresholds),
+      risk,
+      collapseRate: risk === null || this.calibration.about.source === 'fitted' ? null : collapseRateOf(risk),
       riskLimits: { warn: warnRisk, clear: clearRisk, calmFor: thresholds.calm_for },
       warned: this.running.warned,
       riskHistory: thinned(

@@ -21,6 +21,15 @@ export const watchRisk = 0.7;
 /** Minimum contribution of observed signals for `watch`; settings alone do not trigger it. */
 export const minimumObserved = 0.1;
 
+/** Logistic regression of collapse within 40 iterations on the risk score, over 180 continuations from checkpoints (benchmarks/results/true-risk.json). */
+const collapseFit = { bias: -4.66, weight: 3.21 };
+/** Highest score among those checkpoints. */
+const highestMeasured = 1.42;
+
+/** Returns the share of runs at a risk score that collapse within 40 iterations, for the app's weights and the starter. */
+export const collapseRateOf = (risk: number): number =>
+  1 / (1 + Math.exp(-collapseFit.bias - collapseFit.weight * Math.min(risk, highestMeasured)));
+
 /** Returns the strengths of the signals with a weight. */
 export const strengthsOf = (latches: readonly Latch[]): number[] => weighted.map((i) => latches[i]!.strength);
 

@@ -6,6 +6,8 @@ import { type Pair, summarize } from '../../benchmarks/echo-trap/reactions-summa
 import { finishedJob, type Job, runJobs } from '../../benchmarks/echo-trap/resumable.ts';
 import { areaUnderCurve, brier, type RiskPoint, summarizeRisk } from '../../benchmarks/echo-trap/risk-statistics.ts';
 import { bestMean, type Trained } from '../../benchmarks/echo-trap/trained-run.ts';
+import measured from '../../benchmarks/results/true-risk.json' with { type: 'json' };
+import { collapseRateOf } from '../../core/echo-trap/risk.ts';
 
 const trained = (last_ten: number, collapsed: number | null, backTo: number | null = null): Trained => ({
   ...{ last_ten, best: 60, iterations: 100 },
@@ -74,6 +76,16 @@ test('a calibrated score of many runs is near the true risk', () => {
   expect(score.brier).toBeLessThan(mean_risk_alone.brier - 0.05);
   for (const { predicted, true_risk } of score.reliability)
     if (predicted !== null) expect(Math.abs(predicted - true_risk!)).toBeLessThan(0.15);
+});
+
+test('the app shows the share of runs that the measured continuations give', () => {
+  const points: RiskPoint[] = measured.points;
+  const { fit, by_score } = summarizeRisk(points)!;
+  expect(measured.summary).toMatchObject({ fit, by_score });
+  for (const score of [0, 0.5, 1, 1.4])
+    expect(collapseRateOf(score)).toBeCloseTo(1 / (1 + Math.exp(-fit.bias - fit.weight * score)), 2);
+  const highest = Math.max(...points.map(({ score }) => score!));
+  expect(collapseRateOf(highest + 1)).toBeCloseTo(collapseRateOf(highest), 2);
 });
 
 test('finished jobs are not repeated, and a failed one is tried again', async () => {

@@ -27,7 +27,7 @@ function isShaded({ state, iteration, map: { regime, namedBy, position, cross } 
 
 /** Returns the contradictions between state, sentences, indicators, risk, map and advice at one iteration. */
 function contradictions(view: EchoTrap): string[] {
-  const { state, signals, indicators, map, summary, why, warned, advice, risk, riskHistory } = view;
+  const { state, signals, indicators, map, summary, why, warned, advice, risk, collapseRate, riskHistory } = view;
   const active = indicators.filter((each) => each.state === 'on');
   const evidence = evidenceFor(state, signals);
   const [main] = evidence;
@@ -53,6 +53,7 @@ function contradictions(view: EchoTrap): string[] {
     'one recommended action': advice.filter(({ preferred }) => preferred).length === (calm ? 0 : 1),
     'warning and state': (warned !== null) === isAlarm(state),
     'risk and its chart': risk === null || (newest?.risk === risk && newest.alarm === isAlarm(state)),
+    'risk and its share of runs': (collapseRate === null) === (risk === null),
     'variety and reasoning':
       !losesVariety(state) ||
       reasoning.has(main?.name ?? '') ||

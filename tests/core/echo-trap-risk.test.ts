@@ -49,6 +49,18 @@ describe('risk score', () => {
     });
   };
 
+  test('has no share of runs that collapse with thresholds fitted to other runs', () => {
+    const points = seriesOf('dead', { iterations: 40 });
+    const rateWith = (source: 'shipped' | 'fitted') => {
+      const { about, thresholds } = shippedCalibration;
+      const monitor = new Monitor(baseConfig, { thresholds, about: { ...about, source } });
+      monitor.addAll(points);
+      return monitor.view()!.collapseRate;
+    };
+    expect(rateWith('shipped')).toBeGreaterThan(0);
+    expect(rateWith('fitted')).toBeNull();
+  });
+
   test('starts a warning only with two families of signals, or one that persists', () => {
     type Signals = Record<string, Partial<Latch>>;
     const target = (signals: Signals, state: TrapState = 'healthy', risk = 1.2) => {

@@ -199,7 +199,10 @@ function addReproduceCommand(root: Command): void {
           'seeds per setting; default 3 for figures 5, 7, 9 and 11, else 1; 1 with --quick',
           z.int().min(1).max(100),
         ),
-        option('--device <device>', "auto, cpu, cuda or cuda:<number>; default: the presets' device, cpu for the starter"),
+        option(
+          '--device <device>',
+          "auto, cpu, cuda or cuda:<number>; default: the presets' device, cpu for the starter",
+        ),
         option('--out <folder>', 'folder of report.md and report.html; default: ragen-report'),
       ],
       loading(async () => (await import('../commands/reproduce.ts')).reproduce),

@@ -6,7 +6,8 @@ import styles from './risk.module.css';
 const height = 40;
 
 /** Shows the risk score over iterations with its hysteresis, and the signals that contribute to it. */
-export function Risk({ trap: { risk, riskLimits, riskHistory, warned, signals } }: { trap: EchoTrap }) {
+export function Risk({ trap }: { trap: EchoTrap }) {
+  const { risk, collapseRate, riskLimits, riskHistory, warned, signals } = trap;
   if (risk === null) return null;
   const { warn, clear, calmFor } = riskLimits;
   const parts = signals
@@ -16,6 +17,8 @@ export function Risk({ trap: { risk, riskLimits, riskHistory, warned, signals } 
     <div className={styles.risk}>
       <p>
         <strong>Risk {shortScore(risk)}.</strong>{' '}
+        {collapseRate !== null &&
+          `${rateText(collapseRate)} of the starter’s runs at this risk collapse within 40 iterations. `}
         {warned
           ? `Warned at iteration ${warned.iteration}${warned.risk === null ? '' : ` (${shortScore(warned.risk)})`}; clears after ${calmFor} iterations below ${clear}.`
           : risk >= warn
@@ -106,6 +109,9 @@ function alarmText(history: EchoTrap['riskHistory']): string {
   const alarms = alarmsIn(history).map(({ from, to }) => `from iteration ${from} to ${to}`);
   return alarms.length === 0 ? 'No warning.' : `Warnings ${alarms.join(', ')}.`;
 }
+
+/** Rounds to 5 %, because the measured share is uncertain. */
+const rateText = (share: number) => (share < 0.05 ? 'Under 5 %' : `About ${Math.round(20 * share) * 5} %`);
 
 /** Rounds down, so that a score just below the warning level isn't shown as 1. */
 export const shortScore = (score: number) => String(Math.floor(100 * score) / 100);
