@@ -27,6 +27,8 @@ export interface PlacementFacts {
   occupants: readonly Occupant[];
   /** Whether runs may share a GPU if their memory fits. */
   share: boolean;
+  /** CPU cores: no more runs share GPUs, because each trainer keeps a core busy. */
+  cores: number;
 }
 
 /** The device to start a run on, or why the run waits. */
@@ -73,6 +75,7 @@ function isOpen(device: PoolDevice, bytes: number | null, facts: PlacementFacts)
   const others = occupantsOf(device, facts);
   if (others.length === 0) return true;
   if (!facts.share || device.id === 'cpu' || bytes === null || device.memoryBytes === null) return false;
+  if (facts.occupants.length >= facts.cores) return false;
   // A loading run allocates its memory later.
   if (others.some((other) => other.loading || other.bytes === null)) return false;
   const planned = others.reduce((sum, other) => sum + other.bytes!, bytes);

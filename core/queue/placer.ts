@@ -1,3 +1,4 @@
+import { availableCores } from '../base/limits.ts';
 import type { ApiError } from '../contract/contract.ts';
 import { type DeviceKey, deviceKey, devicesFor } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
@@ -121,7 +122,8 @@ export class Placer {
   ): PlacementFacts {
     const { pool } = this.parts;
     const aside = new Set(pool.aside.map(deviceKey));
-    return { devices, aside, occupants: this.occupants(entries, closed), share: pool.share };
+    const occupants = this.occupants(entries, closed);
+    return { devices, aside, occupants, share: pool.share, cores: availableCores() };
   }
 
   /** Returns the runs that train or load on this machine, and those that the queue is starting. */

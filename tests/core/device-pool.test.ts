@@ -17,7 +17,7 @@ describe('placement', () => {
   };
   const cpu: PoolDevice = { id: 'cpu', uuid: null, name: 'a CPU', memoryBytes: 64 * gb, freeBytes: null };
   const facts = (devices: PoolDevice[], rest: Partial<PlacementFacts> = {}): PlacementFacts => {
-    return { devices, aside: new Set(), occupants: [], share: false, ...rest };
+    return { devices, aside: new Set(), occupants: [], share: false, cores: 16, ...rest };
   };
   const on = (index: number, rest: Partial<Occupant> = {}): Occupant => {
     const device = { id: `cuda:${index}`, uuid: `GPU-${index}` };
@@ -86,6 +86,20 @@ describe('placement', () => {
       'cuda',
       gb,
       facts([gpu(0)], { share: true, occupants: [on(0, { loading: true })] }),
+      'busy',
+    ],
+    [
+      'as many runs as there are CPU cores share a GPU',
+      'cuda',
+      gb,
+      facts([gpu(0)], { share: true, cores: 3, occupants: [on(0), on(0)] }),
+      'cuda:0',
+    ],
+    [
+      'no more runs than CPU cores share a GPU',
+      'cuda',
+      gb,
+      facts([gpu(0)], { share: true, cores: 2, occupants: [on(0), on(0)] }),
       'busy',
     ],
     ['an empty GPU is preferred to sharing', 'cuda', gb, facts(two, { share: true, occupants: [on(1)] }), 'cuda:0'],
