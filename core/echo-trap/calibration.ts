@@ -17,9 +17,9 @@ export const shippedCalibration: Calibration = {
   thresholds: shippedThresholds,
   about: {
     source: 'shipped',
-    models: ['starter policy (1 million parameters) on FrozenLake, Sokoban and Bandit'],
+    models: ['the starter policy (1 million parameters) on FrozenLake, Sokoban and Bandit'],
     runs: 82,
-    note: 'Calibrated on 82 starter-model runs. For other models run `starpo calibrate --fit` from a checkout.',
+    note: 'For other models run `starpo calibrate --fit` from a checkout.',
   },
 };
 
