@@ -184,6 +184,8 @@ export const runSummary = z.object({
       uuid: z.string().nullish(),
       name: z.string().nullable(),
       threads: z.int(),
+      /** Build of the trainer; null or absent: unknown. */
+      build: z.string().nullish(),
     })
     .nullable(),
   status: openWord(runStatus),

@@ -5,11 +5,7 @@ import { runSummary } from './runs.ts';
 export const sampleRunId = 'sample-run';
 
 /** A completed run shipped with the app, so that new users can replay one. It is not listed and is read-only. */
-export const sample = z.object({
-  summary: runSummary,
-  /** Commit of the trainer that made it. */
-  build: z.string().nullable(),
-});
+export const sample = z.object({ summary: runSummary });
 export type Sample = z.infer<typeof sample>;
 
 export const sampleProcedures = {

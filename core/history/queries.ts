@@ -258,17 +258,8 @@ export function lastMachine(database: HistoryDatabase, runId: string): RunSummar
     `SELECT body FROM ${eventsByType} WHERE run = ? AND type = 'started' ORDER BY seq DESC LIMIT 1`,
   ).get(runId);
   if (body === undefined) return null;
-  const { host, device, device_name: name = null, device_uuid: uuid = null, threads } = JSON.parse(body);
-  return { host, device, uuid, name, threads };
-}
-
-/** Returns the commit of a run's last trainer, or null if there was none or it was not recorded. */
-export function trainerBuild(database: HistoryDatabase, runId: string): string | null {
-  const build = preparedValue<[string], string | null>(
-    database,
-    `SELECT body ->> 'build' FROM events WHERE run = ? AND type = 'started' ORDER BY seq DESC LIMIT 1`,
-  );
-  return build.get(runId) ?? null;
+  const { host, device, device_name: name = null, device_uuid: uuid = null, threads, build = null } = JSON.parse(body);
+  return { host, device, uuid, name, threads, build };
 }
 
 /** Returns the time (ms) of the last `started` event, or null if there is none. */

@@ -1,3 +1,5 @@
+import type { RunSummary } from '../contract/contract.ts';
+import { count } from '../contract/numbers.ts';
 import { wilson } from '../echo-trap/score.ts';
 import { differenceOf, type Measured, measured, type RunResult, type Verdict, verdictOf } from './measure.ts';
 import type { Block } from './page.ts';
@@ -14,7 +16,12 @@ export interface SweepResult {
   runs: ReadonlyMap<string, readonly RunResult[]>;
   /** Labels and short hashes of the evaluation panels. */
   panels: readonly string[];
+  /** Last trainer of each run that has started. */
+  trainers: readonly RunTrainer[];
 }
+
+/** Device and build of a run's trainer. */
+type RunTrainer = Pick<NonNullable<RunSummary['machine']>, 'device' | 'name' | 'build'>;
 
 export interface ReportFacts {
   title: string;
@@ -22,8 +29,6 @@ export interface ReportFacts {
   command: string;
   date: string;
   version: string;
-  trainer: string;
-  machine: string;
   model: string;
   quick: boolean;
   /** Titles of sweeps by their id in the paper. */
@@ -41,7 +46,7 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
   const tested = studies.map((study) => ({ study, claims: testedClaims(study, results) }));
   const all = tested.flatMap(({ study, claims }) => claims.map((claim) => ({ ...claim, study })));
   const against = all.filter(({ verdict }) => verdict === 'disagrees');
-  const count = (claims: readonly { verdict: Verdict }[], verdict: Verdict) =>
+  const withVerdict = (claims: readonly { verdict: Verdict }[], verdict: Verdict) =>
     String(claims.filter((claim) => claim.verdict === verdict).length);
   const quick =
     'This is the quick version: about a hundredth of the training. It shows that every study runs, not what it shows.';
@@ -51,8 +56,9 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
     {
       facts: [
         ['Model', facts.model],
-        ['Machine', facts.machine],
-        ['Version', `${facts.version}, trainer ${facts.trainer}`],
+        ['Devices', numbersOfRuns(results, ({ device, name }) => name ?? device)],
+        ['Trainers', numbersOfRuns(results, ({ build }) => build ?? 'unknown')],
+        ['Version', facts.version],
         ['Date', facts.date],
         [
           'Intervals',
@@ -69,7 +75,9 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
       rows: tested.map(({ study, claims }) => [
         study.title,
         completion(sweepsOf(study), results),
-        ...(['agrees', 'disagrees', 'undecided', 'not measured'] as const).map((verdict) => count(claims, verdict)),
+        ...(['agrees', 'disagrees', 'undecided', 'not measured'] as const).map((verdict) =>
+          withVerdict(claims, verdict),
+        ),
       ]),
     },
     { heading: 'What disagrees', level: 2 },
@@ -82,6 +90,13 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
       : { text: 'No claim disagrees.' },
     ...tested.flatMap(({ study, claims }) => studyBlocks(facts, study, claims, results)),
   ];
+}
+
+/** Returns values of the runs' trainers with their numbers of runs: `NVIDIA H200 (102 runs), AMD EPYC (9 runs)`. */
+function numbersOfRuns(results: Results, show: (trainer: RunTrainer) => string): string {
+  const trainers = [...results.values()].flatMap((result) => result.trainers);
+  const groups = [...Map.groupBy(trainers, show)].sort(([, a], [, b]) => b.length - a.length);
+  return groups.map(([value, { length }]) => `${value} (${count(length, 'run')})`).join(', ') || 'not trained yet';
 }
 
 function completion(sweeps: readonly string[], results: Results): string {

@@ -7,8 +7,6 @@ import type { Tasks } from '../base/tasks.ts';
 import { BundleThread } from '../bundles/bundle-thread.ts';
 import { type Sample as SampleInfo, sampleRunId } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import type { HistoryDatabase } from '../history/database.ts';
-import { trainerBuild } from '../history/queries.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Runs } from '../runs/runs.ts';
 
@@ -18,7 +16,6 @@ const sampleBundle = 'sample.starpo.zip';
 /** The parts of the server that this class uses. */
 interface Reader {
   runs: Pick<Runs, 'get'>;
-  database: HistoryDatabase;
   dispose(): Promise<void>;
 }
 
@@ -47,8 +44,8 @@ export class Sample<Core extends Reader> {
   async get(): Promise<SampleInfo | null> {
     if (!existsSync(this.bundle)) return null;
     try {
-      const { runs, database } = await this.core();
-      return { summary: runs.get(sampleRunId), build: trainerBuild(database, sampleRunId) };
+      const { runs } = await this.core();
+      return { summary: runs.get(sampleRunId) };
     } catch (error) {
       this.parts.log(`The sample run: ${asFailure(error).message}`);
       return null;

@@ -219,14 +219,19 @@ test('a report has the numbers of the paper beside the own ones and lists what d
   };
   const result: SweepResult = {
     ...{ id: 'lakes-1a2b', completed: 2, total: 2, failed: 0, panels: ['lake 12345678'] },
+    trainers: [
+      { device: 'cpu', name: 'AMD EPYC', build: '1+b' },
+      { device: 'cuda:0', name: 'NVIDIA H200', build: '1+a' },
+      { device: 'cuda:1', name: 'NVIDIA H200', build: '1+a' },
+    ],
     runs: new Map([
       ['A', [evaluated(1, [0.1, 0.2])]],
       ['B', [{ ...evaluated(1, [0.1, 0.8]), collapsed: 40 }]],
     ]),
   };
   const facts = {
-    ...{ title: 'Studies', command: 'starpo reproduce lakes', date: '2026-01-01', version: '1', trainer: '1+a' },
-    ...{ machine: '2 cores', model: 'the starter', quick: true, sweeps: new Map([['s', 'Lakes']]) },
+    ...{ title: 'Studies', command: 'starpo reproduce lakes', date: '2026-01-01', version: '1' },
+    ...{ model: 'the starter', quick: true, sweeps: new Map([['s', 'Lakes']]) },
   };
   expect(sweepsOf(study)).toEqual(['s']);
   const blocks = reportBlocks(facts, [study], new Map([['s', result]]));
@@ -246,9 +251,15 @@ test('a report has the numbers of the paper beside the own ones and lists what d
   const html = htmlPage(facts.title, blocks);
   expect(html).toContain('<dd>WebShop &lt;needs&gt; 3B.</dd>');
   expect(html).not.toMatch(/<(script|link|img|iframe)|\b(src|href)=|url\(|@import/);
+  expect(markdown).toContain('- **Devices:** NVIDIA H200 (2 runs), AMD EPYC (1 run)\n');
+  expect(markdown).toContain('- **Trainers:** 1+a (2 runs), 1+b (1 run)\n');
   // Sweeps that do not exist yet have no results.
-  expect(markdownPage(reportBlocks(facts, [study], new Map()))).toContain('| Lakes | A | 0 | not measured |');
+  const empty = markdownPage(reportBlocks(facts, [study], new Map()));
+  expect(empty).toContain('| Lakes | A | 0 | not measured |');
+  expect(empty).toContain('- **Devices:** not trained yet\n- **Trainers:** not trained yet\n');
 });
+
+const tablesOf = (markdown: string) => markdown.split('\n').filter((line) => line.startsWith('|'));
 
 describe('starpo reproduce', { timeout: 120_000 }, () => {
   let world: World;
@@ -266,12 +277,25 @@ describe('starpo reproduce', { timeout: 120_000 }, () => {
     expect(first).toMatchObject({ status: 0, errors: '' });
     expect(first.output).toContain('RAGEN: Bandit, StarPO (quick): GRPO s1  completed  2/2');
     expect(first.output).toMatch(/report\.md\n.*report\.html$/);
-    expect(readFileSync(join(out, 'report.md'), 'utf8')).toContain('| Bandit, StarPO | GRPO | 1 |');
+    const report = readFileSync(join(out, 'report.md'), 'utf8');
+    expect(report).toContain('| Bandit, StarPO | GRPO | 1 |');
+    // The runs' own trainer, not this machine.
+    expect(report).toContain('- **Devices:** cpu (2 runs)\n- **Trainers:** fake (2 runs)\n');
     expect(readdirSync(out).sort()).toEqual(['report.html', 'report.md']);
     const again = await run();
     expect(again.status).toBe(0);
     expect(again.output).not.toContain('completed');
     expect(readdirSync(join(world.home, 'studies'))).toHaveLength(1);
+
+    // The same sweep on another device is another sweep.
+    expect(await run('--device', 'auto')).toMatchObject({ status: 0, errors: '' });
+    expect(readdirSync(join(world.home, 'studies'))).toHaveLength(2);
+    const runs = readdirSync(join(world.home, 'runs'));
+    const devices = runs.map((id) => JSON.parse(readFileSync(join(world.home, 'runs', id, 'run.json'), 'utf8')).device);
+    expect(devices.toSorted()).toEqual(['auto', 'auto', 'cpu', 'cpu']);
+    const onDevice = readFileSync(join(out, 'report.md'), 'utf8');
+    expect(onDevice).toContain('starpo reproduce ragen --quick --device auto --only table-1');
+    expect(tablesOf(onDevice)).toEqual(tablesOf(report));
   });
 
   test('starpo sweep new creates the sweeps of a study once', async () => {

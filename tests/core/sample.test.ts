@@ -40,7 +40,6 @@ describe('the sample run', { timeout: 60_000 }, () => {
     const sample = await client.call('sample.get', {});
     expect(sample).toMatchObject({
       summary: { id: runId, name: 'Sample run: FrozenLake', status: 'completed', iteration: 4 },
-      build: expect.any(String),
     });
     expect((await client.call('runs.get', { runId })).summary).toEqual(sample?.summary);
     const files = await client.call('rollouts.list', { runId });
@@ -108,8 +107,10 @@ describe('the sample run', { timeout: 60_000 }, () => {
     await open();
     const sample = await client.call('sample.get', {});
     expect(sample).toMatchObject({
-      summary: { preset: 'starter-frozen-lake-starpo-s', status: 'completed', iteration: 120 },
-      build: expect.stringMatching(/^[0-9a-f]{7}/),
+      summary: {
+        ...{ preset: 'starter-frozen-lake-starpo-s', status: 'completed', iteration: 120 },
+        machine: { build: expect.stringMatching(/^[0-9a-f]{7}/) },
+      },
     });
     const { config } = await client.call('runs.get', { runId });
     expect(JSON.stringify(config)).not.toMatch(/"\/[^"]/);

@@ -1,9 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { makeFolder } from '../../base/folders.ts';
 import type { Client } from '../../contract/client.ts';
-import type { SystemInfo } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { htmlPage, markdownPage } from '../../reproduce/page.ts';
 import { sweepName } from '../../reproduce/paper-facts.ts';
@@ -54,13 +52,17 @@ export async function reproduce(paper: string, options: ReproduceOptions): Promi
     ...(model === 'starter' ? [] : [`--model ${model}`]),
     ...(device ? [`--device ${device}`] : []),
   ];
+  const printed = new Map<string, string>();
   const signals = nextSignal();
   try {
     await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
       const work = acrossHosts(studio, async (client) => {
         await client.call('history.ready', {});
-        const facts = factsOf(await client.call('system.info', {}), command.join(' '), { model, quick, selection });
-        return runStudies(client, selection, plan, (results) => writeReport(folder, facts, selection, results));
+        const { version } = await client.call('system.info', {});
+        const facts = factsOf(version, command.join(' '), { model, quick, selection });
+        return runStudies(client, { selection, plan, printed }, (results) =>
+          writeReport(folder, facts, selection, results),
+        );
       });
       await Promise.race([work.then((results) => finish(folder, results)), signals.signal]);
     });
@@ -89,19 +91,15 @@ function select({ only = [], model = 'starter', quick = false, seeds }: Reproduc
 }
 
 function factsOf(
-  { version, trainer, devices, cores }: SystemInfo,
+  version: string,
   command: string,
   { model, quick, selection }: { model: string; quick: boolean; selection: Selection },
 ): ReportFacts {
-  const gpus = devices.filter(({ id, available }) => id.startsWith('cuda') && available).map(({ name }) => name);
-  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB of memory`;
   return {
     title: 'Studies of the RAGEN paper (arXiv 2504.20073)',
     ...{ command, version, quick },
     sweeps: new Map(selection.sweeps.map(({ id, title }) => [id, title])),
-    trainer: trainer.build ?? 'unknown',
     date: new Date().toISOString().slice(0, 10),
-    machine: [cpus()[0]?.model ?? 'unknown processor', `${cores} cores`, memory, ...gpus].join(', '),
     model:
       model === 'starter'
         ? 'the starter policy with a million parameters, warm-started on demonstrations. The paper trains Qwen2.5-0.5B, so levels of success differ; compare the directions.'
@@ -109,11 +107,17 @@ function factsOf(
   };
 }
 
+interface Work {
+  selection: Selection;
+  plan: SweepPlan;
+  /** The status last printed, by run. */
+  printed: Map<string, string>;
+}
+
 /** Trains every sweep that has not completed. Calls `report` at the start and after each sweep. */
 async function runStudies(
   client: Client,
-  { studies, sweeps }: Selection,
-  plan: SweepPlan,
+  { selection: { studies, sweeps }, plan, printed }: Work,
   report: (results: Results) => void,
 ): Promise<Results> {
   const ids = new Map<string, string>();
@@ -122,7 +126,6 @@ async function runStudies(
     ...rows.flatMap(({ columns }) => columns.map(({ measure }) => measure)),
     ...claims.flatMap(({ measure, lowerMeasure = measure }) => [measure, lowerMeasure]),
   ]);
-  const printed = new Map<string, string>();
   client.on('run', ({ id, name, study, status, iteration, iterations }) => {
     if (!study || ![...ids.values()].includes(study.id) || printed.get(id) === status) return;
     if (status === 'created' || status === 'queued') return;

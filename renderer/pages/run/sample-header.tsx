@@ -3,12 +3,11 @@ import { formatRoute } from '../../base/routes.ts';
 import { longDate } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { machineText } from '../../components/run-facts.ts';
-import { useSample } from '../../stores/use-sample.ts';
 import styles from './run-header.module.css';
 
 /** Shows the header of the sample run: its origin, without controls. */
 export function SampleHeader({ run }: { run: RunSummary }) {
-  const build = useSample(true)?.build;
+  const build = run.machine?.build;
   const date = run.endedAt ?? run.createdAt;
   return (
     <header className="run-head">
