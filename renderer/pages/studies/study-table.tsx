@@ -9,6 +9,7 @@ import { useApp } from '../../stores/app-store.ts';
 import { valueText } from '../../stores/draft.ts';
 import { useQuery } from '../../stores/use-query.ts';
 import { originOf } from '../../views/use-parent.ts';
+import { divideChanges } from './shared-changes.ts';
 import styles from './study-table.module.css';
 
 /** Results per setting: means over completed runs, with 95 % intervals over at least three seeds, and links to the runs. */
@@ -17,6 +18,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   const fields = form
     ? [...form.sections, form.environment, ...Object.values(form.types)].flatMap((section) => section.fields)
     : [];
+  const { shared, own } = divideChanges(rows);
   const collapses = rows.some(({ collapse }) => collapse);
   return (
     <div className="panel table-panel">
@@ -37,7 +39,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
             <tr key={name}>
               <th scope="row" className={styles.point}>
                 {name}
-                {form && <span className={styles.changes}>{changesBeyond(name, set, fields)}</span>}
+                {form && <span className={styles.changes}>{changesBeyond(name, own(set), fields)}</span>}
               </th>
               <td>
                 <span className={`${styles.seeds} wrap`}>
@@ -56,6 +58,9 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
           ))}
         </tbody>
       </table>
+      {form && Object.keys(shared).length > 0 && (
+        <p className={`${styles.meaning} muted small`}>All settings: {changesText(shared, fields)}.</p>
+      )}
       {collapses && (
         <p className={`${styles.meaning} muted small`}>
           A run has collapsed once it has lost half of its best success, even if it recovers later. Template: responses

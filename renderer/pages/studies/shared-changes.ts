@@ -1,0 +1,16 @@
+import type { Settings, StudyRow } from '../../../core/contract/contract.ts';
+
+/** Divides the changes of a sweep's settings into those that all have in common, such as a device, and those that a setting has of its own. */
+export function divideChanges(rows: readonly Pick<StudyRow, 'set'>[]): {
+  shared: Settings;
+  own: (set: Settings) => Settings;
+} {
+  const [first, ...others] = rows;
+  const isShared = ([path, value]: [string, unknown]) => others.every(({ set }) => set[path] === value);
+  const shared = others.length === 0 ? [] : Object.entries(first!.set).filter(isShared);
+  const paths = new Set(shared.map(([path]) => path));
+  return {
+    shared: Object.fromEntries(shared),
+    own: (set) => Object.fromEntries(Object.entries(set).filter(([path]) => !paths.has(path))),
+  };
+}
