@@ -229,6 +229,7 @@ export const trainMoreProcedures = {
     changes: true,
     input: z.object({
       runId,
+      id: runId.optional().describe('id of the new run'),
       iterations: z.int().min(1).max(1_000_000).describe('additional iterations'),
       name: runName.optional(),
       ...launch,

@@ -147,8 +147,11 @@ export const procedures = {
     input: z.object({ id: runId.optional(), set: settings.optional(), ...newRunMarks.shape, ...launch }).and(runSource),
     output: z.object({ runId }),
   },
-  /** Starts a created run's trainer, or resumes a stopped, interrupted or failed one from its last checkpoint. */
-  'runs.start': { changes, input: z.object({ runId }), output: empty },
+  /**
+   * Starts a created run's trainer, or resumes a stopped, interrupted or failed one from its last checkpoint. `after`: does nothing if the run
+   * has been started after the event with this `seq`, so that the call can be repeated.
+   */
+  'runs.start': { changes, input: z.object({ runId, after: z.int().optional() }), output: empty },
   /** Sends a command to the trainer and returns when it is acknowledged or the run has ended. */
   'runs.command': {
     changes,

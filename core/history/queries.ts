@@ -262,6 +262,15 @@ export function lastMachine(database: HistoryDatabase, runId: string): RunSummar
   return { host, device, uuid, name, threads, build };
 }
 
+/** Returns whether a trainer of a run started, or failed to, after an event. */
+export function wasStartedAfter(database: HistoryDatabase, runId: string, seq: number): boolean {
+  const start = preparedValue<[string, number], number>(
+    database,
+    `SELECT 1 FROM ${eventsByType} WHERE run = ? AND type IN ('started', 'failed') AND seq > ? LIMIT 1`,
+  );
+  return start.get(runId, seq) !== undefined;
+}
+
 /** Returns the time (ms) of the last `started` event, or null if there is none. */
 export function lastStart(database: HistoryDatabase, runId: string): number | null {
   const time = preparedValue<[string], number | null>(

@@ -118,9 +118,9 @@ export class Queue {
   }
 
   /** Starts a run now, on a free device if there is one. Throws as {@link Runs.start} does. */
-  async startNow(runId: string): Promise<void> {
+  async startNow(runId: string, after?: number): Promise<void> {
     const device = await this.placer.freeGpu(runId, this.pending());
-    await this.parts.runs.start(runId, device);
+    await this.parts.runs.start(runId, device, after);
   }
 
   /** Returns a device that was set aside to the pool. Throws `device_not_set_aside`. */

@@ -6,7 +6,7 @@ import { Failure, messageOf, runNotActive, runUnknown } from '../contract/failur
 import { isNumberedGpu } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { History } from '../history/history.ts';
-import { lastStart } from '../history/queries.ts';
+import { lastStart, wasStartedAfter } from '../history/queries.ts';
 import { getRun, type RunRow } from '../history/runs-table.ts';
 import { whyUnreadable } from '../history/unreadable.ts';
 import type { RunConfig } from '../run-config/schema.ts';
@@ -103,16 +103,17 @@ export class Runs {
   }
 
   /**
-   * Starts or resumes a run's trainer, on `device` instead of the one of run.json. Resolves when the trainer has written its first event.
+   * Starts or resumes a run's trainer, on `device` instead of the one of run.json, unless it has been started after the event `after`. Resolves
+   * when the trainer has written its first event.
    * Throws `run_active`, `trainer_missing`, an error of {@link requireStartable}, or an error of the trainer.
    */
-  async start(runId: string, device?: string): Promise<void> {
+  async start(runId: string, device?: string, after?: number): Promise<void> {
     const earlier = this.starting.get(runId);
     if (earlier) {
       await earlier;
       throw alreadyRunning(runId);
     }
-    const start = this.launch(runId, device).finally(() => this.starting.delete(runId));
+    const start = this.launch(runId, device, after).finally(() => this.starting.delete(runId));
     this.starting.set(runId, start);
     await start;
   }
@@ -134,12 +135,14 @@ export class Runs {
     return this.loading.get(runId)?.device;
   }
 
-  private async launch(runId: string, device: string | undefined): Promise<void> {
+  private async launch(runId: string, device: string | undefined, after: number | undefined): Promise<void> {
     const { supervisor, trainer } = this.parts;
     trainer.require();
-    if ((await trainer.status(this.folder(runId))).running) throw alreadyRunning(runId);
+    const { running } = await trainer.status(this.folder(runId));
     // The end of a short run may not be ingested yet.
     await supervisor.refresh(runId);
+    if (after !== undefined && wasStartedAfter(this.parts.database, runId, after)) return;
+    if (running) throw alreadyRunning(runId);
     const config = this.requireStartable(runId);
     await this.refuseSent(runId);
     const wait = waitForEvent(supervisor, runId, (event) => event.type === 'started' || event.type === 'failed');

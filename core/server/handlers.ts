@@ -80,9 +80,9 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     },
     'configs.check': ({ titles, ...newRun }) => checkConfig(core, newRun, titles ? titled : keyed),
     'configs.preview': (newRun) => previewConfig(core, newRun),
-    'runs.trainMore': async ({ runId, iterations, name, ...launch }) => {
+    'runs.trainMore': async ({ runId, id, iterations, name, ...launch }) => {
       const extension = extensionOf(core.home, core.runs.get(runId), iterations);
-      const forkId = await createAndLaunch(core, { ...extension, name }, launch);
+      const forkId = await createAndLaunch(core, { ...extension, id, name }, launch);
       return { runId: forkId, optimizerKept: extension.keepOptimizer };
     },
     'runs.list': () => runs.list(),
@@ -101,7 +101,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'runs.create': async ({ start, queue, startable, ...newRun }) => ({
       runId: await createAndLaunch(core, newRun, { start, queue, startable }),
     }),
-    'runs.start': ({ runId }) => core.queue.startNow(runId),
+    'runs.start': ({ runId, after }) => core.queue.startNow(runId, after),
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
     'runs.series': ({ runId, ...range }) => core.history.reader.call('series', { runId: runs.require(runId), range }),
     'runs.times': ({ runId }) => core.history.reader.call('times', runs.require(runId)),

@@ -2,7 +2,7 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '../../contract/client.ts';
 import type { BundleChoice } from '../../contract/contract.ts';
-import { asDiskFull, Failure } from '../../contract/failure.ts';
+import { asDiskFull, Failure, ignoring } from '../../contract/failure.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
@@ -31,11 +31,11 @@ export async function exportBundle(
       try {
         await copyOneFile(join(made.folder, made.files[0]!.name), path, context);
       } finally {
-        await client.call('exports.forget', { exportId: made.exportId });
+        await client.call('exports.forget', { exportId: made.exportId }).catch(ignoring('connection_lost'));
       }
     };
     try {
-      await withClient(home, pack, context);
+      await withClient(home, pack, { ...context, repeatable: true });
     } catch (error) {
       await rm(path, { force: true });
       throw asDiskFull(error) ?? error;

@@ -27,7 +27,8 @@ export async function listTargets({ home, json }: CommandOptions): Promise<void>
 
 /** Prints whether and when a job on a target could start. */
 export async function checkTarget(target: string, { home }: CommandOptions): Promise<void> {
-  print((await withClient(home, (client) => client.call('cluster.check', { target }))).answer);
+  const check = await withClient(home, (client) => client.call('cluster.check', { target }), { repeatable: true });
+  print(check.answer);
 }
 
 export async function printScript(named: string, { home, on: target }: CommandOptions & OnCluster): Promise<void> {

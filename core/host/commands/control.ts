@@ -1,6 +1,6 @@
 import type { Client } from '../../contract/client.ts';
 import type { RunSummary } from '../../contract/contract.ts';
-import { Failure, runNotActive } from '../../contract/failure.ts';
+import { Failure, ignoring, runNotActive } from '../../contract/failure.ts';
 import { isLive } from '../../contract/run-facts.ts';
 import { advise, print } from '../output.ts';
 import { untilEnded } from '../until-ended.ts';
@@ -8,21 +8,31 @@ import { type CommandOptions, withRun } from './with-client.ts';
 
 /** Pauses a run after its current step. */
 export async function pauseRun(named: string, { home }: CommandOptions): Promise<void> {
-  await withRun(home, named, async (client, runId) => {
+  let requested = false;
+  const pause = async (client: Client, runId: string) => {
     const { status } = await requireLive(client, runId);
-    if (status === 'paused') return print(`${runId} is already paused`);
-    await command(client, runId, 'pause');
+    if (status === 'paused' && !requested) return print(`${runId} is already paused`);
+    requested = true;
+    if (status !== 'paused') await command(client, runId, 'pause');
     advise(`paused ${runId}; continue with \`starpo resume ${runId}\``);
-  });
+  };
+  await withRun(home, named, pause, { repeatable: true });
 }
 
 /** Stops a run and waits until it has ended. */
 export async function stopRun(named: string, { home }: CommandOptions): Promise<void> {
-  await withRun(home, named, async (client, runId) => {
-    await requireLive(client, runId);
-    const [ended] = await Promise.all([untilEnded(client, runId), command(client, runId, 'stop')]);
-    advise(await stoppedText(client, ended));
-  });
+  let requested = false;
+  const stop = async (client: Client, runId: string) => {
+    if (!requested) await requireLive(client, runId);
+    const repeated = requested;
+    requested = true;
+    const sent = command(client, runId, 'stop');
+    // The trainer refuses a second request while it stops.
+    const accepted = repeated ? sent.catch(ignoring('run_not_active', 'command_refused')) : sent;
+    const [ended] = await Promise.all([untilEnded(client, runId), accepted]);
+    return stoppedText(client, ended);
+  };
+  advise(await withRun(home, named, stop, { repeatable: true }));
 }
 
 /** Throws `command_refused` if the trainer rejects the command. */

@@ -23,9 +23,11 @@ export interface EvaluateOptions extends Omit<NewEvaluation, 'checkpoint'> {
 export async function evaluate(named: string, { home, json, ...options }: EvaluateOptions): Promise<void> {
   const request = { ...options };
   let started = false;
+  let evaluated = named;
   const play = async (client: Client, { signal }: TaskContext): Promise<Evaluation> => {
     await client.call('trainer.require', {});
-    const runId = await resolveRun(client, named);
+    const runId = await resolveRun(client, evaluated);
+    evaluated = runId;
     const ended = watchEvaluations(client, runId, json);
     const checkpoint = request.checkpoint ?? (await newestCheckpoint(client, runId));
     const start = (taskId: string) => client.call('evaluations.start', { ...request, runId, checkpoint }, taskId);

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { makeFolder } from '../../base/folders.ts';
 import type { Client } from '../../contract/client.ts';
 import type { ExportFormat, ExportSource, MadeExport } from '../../contract/contract.ts';
-import { asFailure, Failure } from '../../contract/failure.ts';
+import { asFailure, Failure, ignoring } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable } from '../cancelable.ts';
@@ -40,10 +40,10 @@ export async function exportRun(named: string, options: Options): Promise<void> 
         const paths = await copyFiles(made, resolve(out), context.signal);
         return paths.map((path) => `${path}\n`).join('');
       } finally {
-        await client.call('exports.forget', { exportId: made.exportId });
+        await client.call('exports.forget', { exportId: made.exportId }).catch(ignoring('connection_lost'));
       }
     };
-    return withClient(home, write, context);
+    return withClient(home, write, { ...context, repeatable: true });
   });
   process.stdout.write(written);
 }
@@ -97,11 +97,14 @@ async function exportLive(named: string, { as, out, home }: Options): Promise<vo
   });
   const signals = nextSignal();
   try {
+    let runId: string | undefined;
     await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
       const ended = acrossHosts(studio, async (client) => {
         await client.call('history.ready', {});
-        const runId = await resolveRun(client, named);
-        print(`tensorboard --logdir ${resolve(out)}`);
+        if (runId === undefined) {
+          runId = await resolveRun(client, named);
+          print(`tensorboard --logdir ${resolve(out)}`);
+        }
         log.follow(client, runId);
         const { status, iteration } = await untilEnded(client, runId);
         await log.catchUp(client, runId);

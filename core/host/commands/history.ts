@@ -40,11 +40,10 @@ async function rebuildHere(folder: string, context: TaskContext): Promise<Rebuil
 }
 
 const rebuildOnHost = (home: string | undefined, context: TaskContext): Promise<RebuildReport> =>
-  withClient(
-    home,
-    (client) => asTask(client, context, (taskId) => client.call('history.rebuild', {}, taskId)),
-    context,
-  );
+  withClient(home, (client) => asTask(client, context, (taskId) => client.call('history.rebuild', {}, taskId)), {
+    ...context,
+    repeatable: true,
+  });
 
 function describe(folder: string, replaced: boolean, report: RebuildReport): string {
   const { runs, events, rollouts, skipped, forgotten, damaged, damagedAnnotations, unreadable } = report;

@@ -18,12 +18,15 @@ export async function printLog(
     const request = (client: Client, runId: string) => client.call('runs.log', { runId });
     return printer.print(await withRun(home, named, request, { repeatable: true }));
   }
+  let followed = named;
+  let waited: string | null = null;
   const signals = nextSignal();
   try {
     await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
       const ended = acrossHosts(studio, async (client) => {
         await client.call('history.ready', {});
-        const runId = await resolveRun(client, named);
+        const runId = await resolveRun(client, followed);
+        followed = runId;
         const update = async () => printer.print(await client.call('runs.log', { runId }));
         // New lines wait for the earlier ones.
         let early: LogLine[] | null = [];
@@ -33,7 +36,8 @@ export async function printLog(
         printer.print(early);
         early = null;
         const waiting = await waitingText(client, runId);
-        if (waiting) process.stderr.write(`${pasteable(waiting)}\n`);
+        if (waiting && waiting !== waited) process.stderr.write(`${pasteable(waiting)}\n`);
+        waited = waiting;
         await untilEnded(client, runId);
         missed();
         await update();

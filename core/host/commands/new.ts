@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
-import type { NewRunMarks, RunSource } from '../../contract/contract.ts';
-import { Failure, messageOf } from '../../contract/failure.ts';
+import type { Client } from '../../contract/client.ts';
+import type { Input, NewRunMarks, RunSource } from '../../contract/contract.ts';
+import { Failure, ignoring, messageOf } from '../../contract/failure.ts';
 import { presetWithModelOf } from '../../presets/presets.ts';
 import type { RunConfig } from '../../run-config/run-config.ts';
 import type { Setting } from '../../run-config/settings.ts';
+import { newRunId } from '../../run-directory/names.ts';
 import { requireJsonFile } from '../../run-directory/parse-line.ts';
 import { print } from '../output.ts';
-import { resolveSource } from '../run-reference.ts';
+import { resolveRun, resolveSource } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
 export interface NewRunOptions {
@@ -17,17 +19,62 @@ export interface NewRunOptions {
   marks: NewRunMarks;
 }
 
-/** Creates a run once: if the host exits before answering, the command fails instead of retrying. */
-export async function newRun({ home, source, set, marks }: NewRunOptions): Promise<void> {
-  await withClient(home, async (client) => {
-    const { runId } = await client.call('runs.create', {
-      ...(await resolveSource(client, source)),
-      set,
-      ...marks,
-      start: false,
-    });
-    print((await client.call('runs.get', { runId })).folder);
+export async function newRun({ home, ...run }: NewRunOptions): Promise<void> {
+  const create = newRunFrom(run, { start: false });
+  const folder = async (client: Client) => (await client.call('runs.get', { runId: await create(client) })).folder;
+  print(await withClient(home, folder, { repeatable: true }));
+}
+
+type Launch = Pick<Input<'runs.create'>, 'start' | 'queue' | 'startable'>;
+
+/** Returns a function that creates a run and returns its id. Called again after a lost connection, it does not create a second run. */
+export function newRunFrom({ source, set, marks }: Omit<NewRunOptions, 'home'>, launch: Launch) {
+  let resolved: RunSource;
+  return once(launch, {
+    prepare: async (client) => {
+      resolved = await resolveSource(client, source);
+      return presetOf(client, resolved);
+    },
+    create: (client, id) => client.call('runs.create', { ...resolved, id, set, ...marks, ...launch }),
   });
+}
+
+/** Like {@link newRunFrom}, for a run that extends a completed one. */
+export function extension(named: string, iterations: number, launch: Launch) {
+  let runId: string;
+  return once(launch, {
+    prepare: async (client) => {
+      runId = await resolveRun(client, named);
+      return presetOf(client, { run: runId });
+    },
+    create: (client, id) => client.call('runs.trainMore', { runId, id, iterations, ...launch }),
+  });
+}
+
+const presetOf = async (client: Client, source: RunSource) =>
+  (await client.call('configs.load', source)).config.preset as string;
+
+interface Creation {
+  /** Returns the preset of the new run. */
+  prepare: (client: Client) => Promise<string>;
+  create: (client: Client, id: string) => Promise<unknown>;
+}
+
+/** Chooses the id before the first request, so that a repeated request can't create another run. */
+function once({ queue = false }: Launch, { prepare, create }: Creation): (client: Client) => Promise<string> {
+  let runId: string | null = null;
+  return async (client) => {
+    if (runId === null) {
+      const id = newRunId(await prepare(client));
+      runId = id;
+      await create(client, id);
+      return id;
+    }
+    await create(client, runId).catch(ignoring('run_exists'));
+    const { status } = (await client.call('runs.get', { runId })).summary;
+    if (queue && status === 'created') await client.call('queue.add', { runId });
+    return runId;
+  };
 }
 
 export interface SourceFlags {

@@ -20,7 +20,10 @@ export async function openApp(
   named: string | undefined,
   { home, port }: CommandOptions & { port: number },
 ): Promise<void> {
-  const page = named === undefined ? '/start' : `/run/${await withRun(home, named, async (_, runId) => runId)}`;
+  const page =
+    named === undefined
+      ? '/start'
+      : `/run/${await withRun(home, named, async (_, runId) => runId, { repeatable: true })}`;
   const running = await webServerOf(dataFolder(home));
   if (running) return show(running, page);
   // The desktop app opens its own data folder, by default this one.

@@ -18,7 +18,7 @@ import { advise, percent, print, table } from '../output.ts';
 import { resolveStudy } from '../run-reference.ts';
 import { printDeleted } from './library.ts';
 import { resolveFolders, withAbsoluteFolders } from './new.ts';
-import { remindOfQueue } from './queue.ts';
+import { idleQueue, remindOfQueue } from './queue.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
 
 /** Uses the API for one command about a sweep. */
@@ -26,7 +26,8 @@ const withStudy = <T>(
   home: string | undefined,
   named: string,
   use: (client: Client, studyId: string) => Promise<T>,
-): Promise<T> => withClient(home, async (client) => use(client, await resolveStudy(client, named)));
+  options?: Parameters<typeof withClient>[2],
+): Promise<T> => withClient(home, async (client) => use(client, await resolveStudy(client, named)), options);
 
 export async function listStudies({ home, json }: CommandOptions): Promise<void> {
   const studies = await withClient(home, (client) => client.call('studies.list', {}), { repeatable: true });
@@ -164,18 +165,19 @@ export async function showStudy(named: string, { home, json }: CommandOptions): 
 }
 
 export async function startStudy(named: string, { home }: CommandOptions): Promise<void> {
-  await withStudy(home, named, async (client, studyId) => {
+  const start = async (client: Client, studyId: string) => {
     const { runs } = await client.call('studies.start', { studyId });
-    print(`${runs.active} of ${runs.total} runs are queued or running`);
-    await remindOfQueue(client);
-  });
+    return { runs, working: (await client.call('queue.list', {})).working };
+  };
+  const { runs, working } = await withStudy(home, named, start, { repeatable: true });
+  print(`${runs.active} of ${runs.total} runs are queued or running`);
+  if (!working) advise(idleQueue);
 }
 
 export async function cancelStudy(named: string, { home }: CommandOptions): Promise<void> {
-  await withStudy(home, named, async (client, studyId) => {
-    const { runs } = await client.call('studies.cancel', { studyId });
-    advise(`${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start\``);
-  });
+  const cancel = (client: Client, studyId: string) => client.call('studies.cancel', { studyId });
+  const { runs } = await withStudy(home, named, cancel, { repeatable: true });
+  advise(`${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start\``);
 }
 
 /** Deletes a sweep, and its runs with `runs`. Keeps the sweep and throws the first error if a run can't be deleted. */

@@ -1,19 +1,23 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, connectionLost } from '../../contract/client.ts';
 import type { FirstStepCheck, JournalEvent, RunSummary } from '../../contract/contract.ts';
-import { Failure, ignoring } from '../../contract/failure.ts';
+import { asFailure, Failure, ignoring } from '../../contract/failure.ts';
 import { checkLine, notOk, verdictSummary } from '../../contract/first-step-words.ts';
 import { type EventType, isKnownType, meaningOf } from '../../run-directory/events.ts';
 import { hasWebFolder, webFolder } from '../../server/address.ts';
 import { advise, durationText, iterationLine, print, stoppedExitCode, successLine, warn } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
-import { resolveRun, resolveSource } from '../run-reference.ts';
+import { resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';
 import { hasEnded } from '../until-ended.ts';
 import { command, stoppedText } from './control.ts';
-import type { NewRunOptions } from './new.ts';
-import { remindOfQueue } from './queue.ts';
-import { acrossHosts, type CommandOptions, onHost, withClient, withStudio } from './with-client.ts';
+import { extension, type NewRunOptions, newRunFrom } from './new.ts';
+import { idleQueue } from './queue.ts';
+import { acrossHosts, type CommandOptions, withClient, withStudio } from './with-client.ts';
+
+/** Time (ms) between requests to start a run whose trainer has not written an event yet. */
+const startInterval = 200;
 
 type TrainOptions = NewRunOptions & { json: boolean; queue: boolean };
 
@@ -34,14 +38,9 @@ export async function resume(named: string, { home, json = false }: CommandOptio
 
 /** Extends a completed run, and streams the progress like {@link train}. */
 export async function extend(named: string, iterations: number, { home, json = false }: CommandOptions): Promise<void> {
-  await following(home, json, (studio) =>
-    onHost(studio, async (client) => {
-      const extended = await resolveRun(client, named);
-      const launch = { start: false, startable: true };
-      const { runId } = await client.call('runs.trainMore', { runId: extended, iterations, ...launch });
-      return followNew(studio, client, runId, json);
-    }),
-  );
+  const launch = { start: false, startable: true };
+  const create = extension(named, iterations, launch);
+  await following(home, json, async (studio) => followNew(studio, await acrossHosts(studio, create), json));
 }
 
 async function following(
@@ -60,12 +59,12 @@ async function following(
     const { id, status, iteration, iterations } = summary;
     if (json) print(JSON.stringify({ type: 'ended', run: id, status, iteration }));
     if (status === 'stopped') {
-      if (!json) advise(await onHost(studio, (client) => stoppedText(client, summary)));
+      if (!json) advise(await acrossHosts(studio, (client) => stoppedText(client, summary)));
       process.exitCode = stoppedExitCode();
       return;
     }
     if (!json) print(`${status} after iteration ${iteration} of ${iterations}`);
-    if (status !== 'completed') throw await onHost(studio, (client) => notCompleted(client, summary));
+    if (status !== 'completed') throw await acrossHosts(studio, (client) => notCompleted(client, summary));
   });
 }
 
@@ -75,74 +74,68 @@ const forkOf = ({ status, lastAction }: RunSummary): string | null =>
 
 /** Follows the fork of the previous run. */
 async function followFork(studio: Studio, runId: string, json: boolean): Promise<Follower> {
-  return onHost(studio, async (client) => {
-    const { folder, summary } = await client.call('runs.get', { runId });
-    const { run, iteration } = summary.parent!;
-    print(
-      json
-        ? JSON.stringify({ type: 'rolled_back', run: runId, folder, parent: run, iteration })
-        : `rolled back to iteration ${iteration}\nrun ${runId}\n  in ${folder}`,
-    );
-    return new Follower(studio, summary, json);
-  });
+  const { folder, summary } = await acrossHosts(studio, (client) => client.call('runs.get', { runId }));
+  const { run, iteration } = summary.parent!;
+  print(
+    json
+      ? JSON.stringify({ type: 'rolled_back', run: runId, folder, parent: run, iteration })
+      : `rolled back to iteration ${iteration}\nrun ${runId}\n  in ${folder}`,
+  );
+  return new Follower(studio, summary, json);
 }
 
 /** Creates a run and queues it. */
-async function trainLater({ home, json, source, set, marks }: Omit<TrainOptions, 'queue'>): Promise<void> {
-  await withClient(home, async (client) => {
-    const made = await resolveSource(client, source);
-    const { runId } = await client.call('runs.create', { ...made, set, ...marks, start: false, queue: true });
+async function trainLater({ home, json, ...run }: Omit<TrainOptions, 'queue'>): Promise<void> {
+  const create = newRunFrom(run, { start: false, queue: true });
+  const enqueue = async (client: Client) => {
+    const runId = await create(client);
     const { summary, folder } = await client.call('runs.get', { runId });
-    const position = summary.queuePosition;
-    if (json) return print(JSON.stringify({ type: 'queued', run: runId, folder, position }));
-    print(`run ${runId}\n  in ${folder}\n  position ${position} in the queue`);
-    await remindOfQueue(client);
-  });
+    return { runId, folder, position: summary.queuePosition, working: (await client.call('queue.list', {})).working };
+  };
+  const { runId, folder, position, working } = await withClient(home, enqueue, { repeatable: true });
+  if (json) return print(JSON.stringify({ type: 'queued', run: runId, folder, position }));
+  print(`run ${runId}\n  in ${folder}\n  position ${position} in the queue`);
+  if (!working) advise(idleQueue);
 }
 
 async function begin(studio: Studio, run: Omit<NewRunOptions, 'home'>, json: boolean): Promise<Follower> {
-  return onHost(studio, async (client) => {
-    const { source, set, marks } = run;
-    const made = await resolveSource(client, source);
-    const launch = { start: false, startable: true };
-    const { runId } = await client.call('runs.create', { ...made, set, ...marks, ...launch });
-    return followNew(studio, client, runId, json);
-  });
+  const create = newRunFrom(run, { start: false, startable: true });
+  return followNew(studio, await acrossHosts(studio, create), json);
 }
 
 /** Prints the id and folder of a new run. */
-async function followNew(studio: Studio, client: Client, runId: string, json: boolean): Promise<Follower> {
-  const { folder, summary } = await client.call('runs.get', { runId });
+async function followNew(studio: Studio, runId: string, json: boolean): Promise<Follower> {
+  const { folder, summary } = await acrossHosts(studio, (client) => client.call('runs.get', { runId }));
   print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
-  await printAddressAndWarnings(studio, client, runId, json);
+  await printAddressAndWarnings(studio, runId, json);
   return new Follower(studio, summary, json);
 }
 
 /** Starts an existing run, or continues a paused one. Throws as `runs.start` and `runs.command` do. */
 async function startExisting(studio: Studio, named: string, json: boolean): Promise<Follower> {
-  return onHost(studio, async (client) => {
+  const { follower, folder, summary } = await acrossHosts(studio, async (client) => {
     await client.call('trainer.require', {});
-    const runId = await resolveRun(client, named);
-    const { folder, summary } = await client.call('runs.get', { runId });
-    const follower = new Follower(studio, summary, json);
+    const found = await client.call('runs.get', { runId: await resolveRun(client, named) });
+    const follower = new Follower(studio, found.summary, json);
     await follower.skipPast(client);
-    if (summary.status === 'paused') await command(client, runId, 'resume');
-    else await client.call('runs.start', { runId });
-    const { iteration } = summary;
-    print(
-      json
-        ? JSON.stringify({ type: 'resumed', run: runId, folder, iteration })
-        : `resuming run ${runId} after iteration ${iteration} of ${summary.iterations}\n  in ${folder}`,
-    );
-    await printAddressAndWarnings(studio, client, runId, json);
-    return follower;
+    return { ...found, follower };
   });
+  await acrossHosts(studio, (client) => follower.restart(client));
+  const { id: runId, iteration, iterations } = summary;
+  print(
+    json
+      ? JSON.stringify({ type: 'resumed', run: runId, folder, iteration })
+      : `resuming run ${runId} after iteration ${iteration} of ${iterations}\n  in ${folder}`,
+  );
+  await printAddressAndWarnings(studio, runId, json);
+  return follower;
 }
 
 /** Prints the address of the app, and storage warnings. */
-async function printAddressAndWarnings(studio: Studio, client: Client, runId: string, json: boolean): Promise<void> {
+async function printAddressAndWarnings(studio: Studio, runId: string, json: boolean): Promise<void> {
   if (!json && hasWebFolder()) print(`  watch it at ${(await studio.endpoint()).address}`);
-  for (const { message, hint } of (await client.call('runs.storage', { runId })).warnings) warn(`${message} ${hint}`);
+  const { warnings } = await acrossHosts(studio, (client) => client.call('runs.storage', { runId }));
+  for (const { message, hint } of warnings) warn(`${message} ${hint}`);
 }
 
 /** Prints a run's events, with a progress bar on a terminal; reconnects when the host exits. */
@@ -152,6 +145,11 @@ class Follower {
   private readonly json: boolean;
   private readonly progress = new ProgressLine();
   private printed = -1;
+  /** The last event before this command. */
+  private before = -1;
+  /** Whether this command has requested a start, which a host that exited may have carried out. */
+  private requested = false;
+  private stopping = false;
 
   constructor(studio: Studio, run: RunSummary, json: boolean) {
     this.studio = studio;
@@ -169,7 +167,8 @@ class Follower {
     for (;;) {
       const events = await client.call('runs.events', { runId: this.run.id, after: this.printed });
       if (events.length === 0) return;
-      this.printed = events.at(-1)!.seq;
+      this.before = events.at(-1)!.seq;
+      this.printed = this.before;
     }
   }
 
@@ -202,15 +201,22 @@ class Follower {
       };
       client.on('run', update, runId);
       client.on('missed', () => client.call('runs.get', { runId }).then(({ summary }) => update(summary), reject));
-      client.onClose(() => reject(connectionLost()));
+      let lost = false;
+      client.onClose(() => {
+        lost = true;
+        reject(connectionLost());
+      });
       const started = this.start(client);
       started
         .then(() => client.call('runs.get', { runId }))
         .then(({ summary }) => update(summary))
         .catch(reject);
       const stop = async () => {
+        if (lost) return;
         this.progress.erase();
-        process.stderr.write('stopping the trainer; press Ctrl-C again to detach and leave it running\n');
+        if (!this.stopping)
+          process.stderr.write('stopping the trainer; press Ctrl-C again to detach and leave it running\n');
+        this.stopping = true;
         await started;
         await client.call('runs.command', { runId, command: 'stop' }).catch(ignoring('run_not_active'));
       };
@@ -218,11 +224,35 @@ class Follower {
     });
   }
 
-  /** Starts a new run; after a reconnect its trainer may be running already. */
+  /** Starts a new run unless its trainer is running. */
   private async start(client: Client): Promise<void> {
     const { id: runId } = this.run;
+    const isCreated = async () => (await client.call('runs.get', { runId })).summary.status === 'created';
+    while ((await isCreated()) && !(await this.requestStart(client, true)));
+  }
+
+  /** Starts a run that has ended, or continues a paused one. Throws `run_active` if it is running, unless an earlier call started it. */
+  async restart(client: Client): Promise<void> {
+    const { id: runId, status } = this.run;
+    if (status !== 'paused') {
+      while (!(await this.requestStart(client, this.requested)));
+      return;
+    }
     const { summary } = await client.call('runs.get', { runId });
-    if (summary.status === 'created') await client.call('runs.start', { runId }).catch(ignoring('run_active'));
+    if (summary.status === 'paused') await command(client, runId, 'resume');
+  }
+
+  /** Returns whether the run has started. `mayRun`: if its trainer is running without an event, because another host started it, waits and returns false. */
+  private async requestStart(client: Client, mayRun: boolean): Promise<boolean> {
+    this.requested = true;
+    try {
+      await client.call('runs.start', { runId: this.run.id, after: this.before });
+      return true;
+    } catch (error) {
+      if (!mayRun || asFailure(error).code !== 'run_active') throw error;
+      await pause(startInterval);
+      return false;
+    }
   }
 
   private async printNew(client: Client, { etaSeconds }: RunSummary): Promise<void> {

@@ -37,7 +37,7 @@ export async function withStudio<T>(
 }
 
 /**
- * Uses the API for one command. `repeatable` marks a read-only command, which is retried if the host exits before answering.
+ * Uses the API for one command. `repeatable` marks a command that is retried if the host exits before answering: `use` must be read-only or safe to repeat.
  * `signal` cancels connecting; `use` must handle its own cancellation.
  */
 export async function withClient<T>(
@@ -51,23 +51,30 @@ export async function withClient<T>(
     return use(client);
   };
   return withStudio({ home }, async (studio) =>
-    repeatable
-      ? acrossHosts(studio, onceIndexed)
-      : onceIndexed(confirmingCommands(createClient(await unlessAborted(signal, studio.open())), askOnTerminal)),
+    repeatable ? acrossHosts(studio, onceIndexed, signal) : onHost(studio, onceIndexed, signal),
   );
 }
 
 /** Uses the API for one command about a run. */
-export const withRun = <T>(
+export function withRun<T>(
   home: string | undefined,
   named: string,
   use: (client: Client, runId: string) => Promise<T>,
   options?: Parameters<typeof withClient>[2],
-): Promise<T> => withClient(home, async (client) => use(client, await resolveRun(client, named)), options);
+): Promise<T> {
+  let reference = named;
+  const useRun = async (client: Client) => {
+    const runId = await resolveRun(client, reference);
+    // A newer run may have the same prefix when this is repeated.
+    reference = runId;
+    return use(client, runId);
+  };
+  return withClient(home, useRun, options);
+}
 
 /** Uses the API of the current host. */
-export async function onHost<T>(studio: Studio, use: (client: Client) => Promise<T>): Promise<T> {
-  const channel = await studio.open();
+async function onHost<T>(studio: Studio, use: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const channel = await unlessAborted(signal, studio.open());
   try {
     return await use(confirmingCommands(createClient(channel), askOnTerminal));
   } finally {
@@ -75,11 +82,15 @@ export async function onHost<T>(studio: Studio, use: (client: Client) => Promise
   }
 }
 
-/** Uses the API, and starts over with the next host whenever the current host exits. */
-export async function acrossHosts<T>(studio: Studio, use: (client: Client) => Promise<T>): Promise<T> {
+/** Uses the API, and starts over with the next host whenever the current host exits. `signal` cancels connecting. */
+export async function acrossHosts<T>(
+  studio: Studio,
+  use: (client: Client) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   for (;;) {
     try {
-      return await onHost(studio, use);
+      return await onHost(studio, use, signal);
     } catch (error) {
       if (!(error instanceof Failure && error.code === 'connection_lost')) throw error;
     }
