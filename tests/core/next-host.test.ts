@@ -112,7 +112,8 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
     const training = start(['train', 'starter-bandit', '--set', 'iterations=4']);
     const [, id] = await training.line(/^run (\S+)$/);
     const continueWith = async (host: Child, command: Child) => {
-      await until(() => existsSync(fileOf(id!, 'trainer.lock')));
+      const lock = fileOf(id!, 'trainer.lock');
+      await until(() => existsSync(lock) && readFileSync(lock, 'utf8').endsWith('}'));
       await host.kill();
       await until(() => isHost(command));
       writeFileSync(fileOf(id!, 'go'), '');
