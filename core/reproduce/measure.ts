@@ -65,7 +65,10 @@ export function measured(runs: readonly RunResult[], measure: SuccessMeasure | M
   }
   const isShare = 'success' in measure || measure.unit === 'share';
   const estimate = isShare ? estimateShare(values) : estimateMean(values);
-  return estimate && { mean: estimate.mean, low: estimate.low, high: estimate.high, over: 'seeds', n: estimate.n };
+  if (!estimate) return null;
+  const { n, mean, low, high } = estimate;
+  // Neither shares nor numbers of tokens are negative.
+  return { mean, low: low === null ? null : Math.max(0, low), high, over: 'seeds', n };
 }
 
 export interface Difference {

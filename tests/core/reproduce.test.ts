@@ -157,6 +157,16 @@ describe('a measure', () => {
     expect([of('first')?.mean, of('last')?.mean]).toEqual([30, 10]);
   });
 
+  test('of tokens has no negative interval', () => {
+    const runs = [1, 2, 30].map((tokens) => {
+      const [name, values] = series('rollout/think_tokens', [tokens, tokens]);
+      return { seed: tokens, series: new Map([[name, values]]), collapsed: null };
+    });
+    const { low, high } = measured(runs, { metric: 'rollout/think_tokens', at: 'last', unit: 'tokens' })!;
+    // 11 ± 4.302653 * 16.4621 / √3.
+    expect([low, high!.toFixed(1)]).toEqual([0, '51.9']);
+  });
+
   test('is absent, not 0, without a value', () => {
     expect(measured([evaluated(1, [0.3])], claim.measure as never)).toBeNull();
     expect(measured([], { metric: 'rollout/think_tokens', at: 'last', unit: 'tokens' })).toBeNull();
