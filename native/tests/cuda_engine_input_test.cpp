@@ -24,7 +24,7 @@ struct GpuInput {
 
   explicit GpuInput(ModelHead head = ModelHead::language) {
     needs.model = small_config({2, 1, 16, true});
-    needs.model.vocab_size = needs.model.hidden_size = needs.model.intermediate_size = 32;
+    needs.model.hidden_size = needs.model.intermediate_size = 32;
     needs.trains_policy = true;
     needs.slots = 3;
     needs.groups = 2;
@@ -77,7 +77,7 @@ TEST_CASE("a GPU rejects an invalid micro-batch before accessing memory out of b
     gpu.batch.targets = targets;
     CHECK_THROWS_AS(gpu.forward(), std::invalid_argument);
   }
-  for (const std::int32_t token : {-1, 32}) {
+  for (const std::int32_t token : {-1, 37}) {
     gpu.batch = good;
     gpu.batch.tokens[2] = token;
     CHECK_THROWS_AS(gpu.forward(), std::out_of_range);
@@ -121,7 +121,7 @@ TEST_CASE("a GPU's generator rejects tokens outside the vocabulary and sequences
   const auto generator = gpu.network->make_generator(3, 16);
   const std::vector<std::int32_t> prompt{1, 2, 3};
   const auto with = [&](std::int32_t token) { return std::vector<std::int32_t>{1, token}; };
-  for (const std::int32_t token : {-1, 32}) {
+  for (const std::int32_t token : {-1, 37}) {
     CHECK_THROWS_AS(generator->begin(0, with(token), 0, 0), std::out_of_range);
     generator->begin(1, prompt, -1, 0);
     CHECK_THROWS_AS(generator->append(1, with(token)), std::out_of_range);

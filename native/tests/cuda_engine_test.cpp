@@ -1,12 +1,15 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <filesystem>
 
 #include "base/error.h"
 #include "engine/cuda/emulated/device.h"
 #include "engine/cuda/emulated/order.h"
 #include "engine/cuda/selftest/engine_case.h"
 #include "error_code.h"
+#include "model/folder.h"
+#include "repository.h"
 
 using namespace starpo;
 
@@ -154,10 +157,23 @@ TEST_CASE("a run that doesn't fit a GPU is rejected before it starts, with setti
   cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
 }
 
+TEST_CASE("a GPU trains every supplied policy") {
+  ThreadPool threads(1);
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(test::repository() / "resources")) {
+    if (!std::filesystem::exists(entry.path() / "model.safetensors")) continue;
+    CAPTURE(entry.path().string());
+    EngineNeeds needs = cuda::EngineCase::needs();
+    needs.model = read_model_folder_config(entry.path());
+    CHECK_NOTHROW(make_engine({"cuda:0"}, threads)->reserve(needs));
+    ++count;
+  }
+  CHECK(count >= 2);
+}
+
 TEST_CASE("a shape without kernels is rejected with its field") {
   ThreadPool threads(1);
-  for (int ModelConfig::* field :
-       {&ModelConfig::hidden_size, &ModelConfig::intermediate_size, &ModelConfig::vocab_size}) {
+  for (int ModelConfig::* field : {&ModelConfig::hidden_size, &ModelConfig::intermediate_size}) {
     EngineNeeds needs = cuda::EngineCase::needs();
     needs.model.*field = 20;
     CHECK(error_code_of([&] { make_engine({"cuda:0"}, threads)->reserve(needs); }) == "model_unsupported");

@@ -96,6 +96,23 @@ TEST_CASE_FIXTURE(DeviceRun,
   }
 }
 
+TEST_CASE_FIXTURE(DeviceRun, "a run on a GPU keeps a vocabulary size that isn't a multiple of 8") {
+  make_tiny_model_folder(model.path(), 3, 515);
+  config["iterations"] = 1;
+  for (const auto& [precision, exactness] :
+       {std::pair<std::string, std::string>{"fp32", "exact"}, {"bf16", "exact"}, {"bf16", "fast"}}) {
+    CAPTURE(precision);
+    CAPTURE(exactness);
+    config["precision"] = precision;
+    config["exactness"] = exactness;
+    remove_checkpoints();
+    CHECK(train() == 0);
+    if (exactness == "exact") check_exact(metrics());
+    CHECK(read_model_folder_config(run.path() / "checkpoints/000001").vocab_size == 515);
+    check_that_resuming_changes_no_bit("000001");
+  }
+}
+
 TEST_CASE_FIXTURE(DeviceRun, "a GPU run with either critic, a KL term, replay and contexts resumes bit-identically") {
   config["replay"] = {{"iterations", 1}, {"share", 0.5}};
   config["advantage"].update({{"estimator", "gae"}, {"lambda", 0.95}, {"whiten", true}});

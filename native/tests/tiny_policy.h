@@ -19,8 +19,8 @@ namespace starpo::test {
 
 // Writes a one-layer policy with random weights and the starter's tokenizer: config.json, model.safetensors, tokenizer
 // files.
-inline void make_tiny_model_folder(const std::filesystem::path& folder, std::uint32_t seed = 3) {
-  const ModelConfig config{512, 64, 96, 1, 2, 1, 64, 1024, 10000.0f, 1e-6f, true};
+inline void make_tiny_model_folder(const std::filesystem::path& folder, std::uint32_t seed = 3, int vocabulary = 512) {
+  const ModelConfig config{vocabulary, 64, 96, 1, 2, 1, 64, 1024, 10000.0f, 1e-6f, true};
   const ParameterLayout layout(config);
   auto weights = initial_weights(layout, seed);
   // Large embeddings, so that the policy is not uniform.

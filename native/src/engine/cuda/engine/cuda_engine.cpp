@@ -28,9 +28,8 @@ void check_shape(const ModelConfig& model) {
   };
   if (!attention_supports(model.head_dim))
     reject("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
-  for (const auto& [name, size] : {std::pair{"hidden_size", model.hidden_size},
-                                   {"intermediate_size", model.intermediate_size},
-                                   {"vocab_size", model.vocab_size}})
+  for (const auto& [name, size] :
+       {std::pair{"hidden_size", model.hidden_size}, {"intermediate_size", model.intermediate_size}})
     if (size % 8 != 0) reject(std::string(name) + " must be a multiple of 8 (it is " + std::to_string(size) + ")");
 }
 

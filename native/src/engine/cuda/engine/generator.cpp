@@ -242,7 +242,7 @@ class CudaGenerator final : public Generator {
                   nullptr);
     products_.forward(rows, width.vocab, width.hidden, b.normed, weights_.matrix(weights_.offsets().head),
                       buffers_.logits);
-    const Logits logits{buffers_.logits, rows, width.vocab, width.vocab, 1};
+    const Logits logits{buffers_.logits, rows, width.vocab, row_stride(width.vocab), 1};
     sample(stream_, logits, buffers_.sampler, {buffers_.episodes, state.positions}, buffers_.stop_ids, key.stop_count,
            buffers_.choices);
     advance(stream_, rows, buffers_.choices, state, buffers_.log);

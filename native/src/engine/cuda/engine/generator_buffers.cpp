@@ -48,7 +48,7 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   layer.hidden = arena.allocate<T>(n * width.intermediate);
   delta = arena.allocate<T>(n * width.hidden);
   // The layers have finished when the logits are computed. fp32 fuses SwiGLU for any number of rows.
-  const std::size_t all_logits = static_cast<std::size_t>(decode_rows) * width.vocab,
+  const std::size_t all_logits = static_cast<std::size_t>(decode_rows) * row_stride(width.vocab),
                     gate_up = std::is_same_v<T, Bf16> ? n * width.intermediate : 0;  // in floats
   logits = arena.allocate<float>(std::max(all_logits, gate_up));
   layer.gate_up = gate_up > 0 ? reinterpret_cast<T*>(logits) : nullptr;

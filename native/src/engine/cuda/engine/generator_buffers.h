@@ -64,7 +64,7 @@ struct GeneratorBuffers {
 
   LayerBuffers<T> layer;                                 // shared by all layers
   T* delta;                                              // [rows, hidden]
-  float* logits;                                         // [decode rows, vocab]; shares memory with gate_up
+  float* logits;                                         // [decode rows, row_stride(vocab)]; shares memory with gate_up
   std::int32_t *row_slots, *row_tokens, *row_positions;  // [prefill rows]
 
   // One copy per call exchanges these consecutive arrays [decode rows] with the host.

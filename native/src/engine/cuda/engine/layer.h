@@ -11,8 +11,12 @@
 
 namespace starpo::cuda {
 
-// The matrix products of a network, with row-major matrices without padding. `exact`: an element depends only on
-// its own operands, to the bit.
+// Returns the distance between the rows of a product's result. Tensor cores need a multiple of 8, but a vocabulary can
+// have any size.
+inline int row_stride(int columns) { return (columns + 7) / 8 * 8; }
+
+// The matrix products of a network, with row-major matrices. The rows of y and its gradient dy are row_stride(outputs)
+// elements apart, others have no padding. `exact`: an element depends only on its own operands, to the bit.
 template <class T>
 class Products {
  public:
@@ -21,7 +25,7 @@ class Products {
   // y [rows, outputs] = x [rows, inputs] W^T with W [outputs, inputs].
   template <class Out>
   void forward(int rows, int outputs, int inputs, const T* x, const T* weight, Out* y) const {
-    Gemm<T, Out> gemm{rows, outputs, inputs, x, inputs, weight, inputs, y, outputs};
+    Gemm<T, Out> gemm{rows, outputs, inputs, x, inputs, weight, inputs, y, row_stride(outputs)};
     gemm.exact = exact_;
     matmul_.gemm_nt(stream_, gemm);
   }
@@ -36,12 +40,14 @@ class Products {
     return !exact_ && matmul_.prefers_library(rows, 2.0 * rows * columns * inputs);
   }
   // The backward pass of forward(): dW [outputs, inputs] += dy^T x and dx [rows, inputs] = dy [rows, outputs] W.
+  // The padding of dy must be zero.
   void backward(int rows, int outputs, int inputs, const T* y_gradient, const T* x, float* weight_gradient,
                 const T* weight, T* x_gradient) const {
-    Gemm<T, float> gemm{outputs, inputs, rows, y_gradient, outputs, x, inputs, weight_gradient, inputs};
+    const int stride = row_stride(outputs);
+    Gemm<T, float> gemm{outputs, inputs, rows, y_gradient, stride, x, inputs, weight_gradient, inputs};
     gemm.accumulate = true;
     matmul_.gemm_tn(stream_, gemm);
-    matmul_.gemm_nn(stream_, Gemm<T>{rows, inputs, outputs, y_gradient, outputs, weight, inputs, x_gradient, inputs});
+    matmul_.gemm_nn(stream_, Gemm<T>{rows, inputs, outputs, y_gradient, stride, weight, inputs, x_gradient, inputs});
   }
 
  private:

@@ -67,9 +67,9 @@ namespace {
 
 // Returns the rows per chunk of logits. A chunk takes up to 1 GiB, which keeps the products large.
 template <class T>
-int chunk_rows(int vocab, int tokens) {
+int chunk_rows(int stride, int tokens) {
   constexpr std::size_t gibibyte = std::size_t{1} << 30;
-  const std::size_t rows = gibibyte / (static_cast<std::size_t>(vocab) * (sizeof(float) + sizeof(T)));
+  const std::size_t rows = gibibyte / (static_cast<std::size_t>(stride) * (sizeof(float) + sizeof(T)));
   return static_cast<int>(std::clamp<std::size_t>(rows, 16, static_cast<std::size_t>(std::max(16, tokens))));
 }
 
@@ -123,8 +123,9 @@ TrainingBuffers<T>::TrainingBuffers(Arena& arena, const ModelConfig& model, int 
   head_x = arena.allocate<float>(stream_size);
   head_rms = arena.allocate<float>(n);
   head_normed = arena.allocate<T>(stream_size);
-  chunk = chunk_rows<T>(width.vocab, tokens);
-  logits = arena.allocate<float>(static_cast<std::size_t>(chunk) * width.vocab);
+  const int logit_stride = row_stride(width.vocab);
+  chunk = chunk_rows<T>(logit_stride, tokens);
+  logits = arena.allocate<float>(static_cast<std::size_t>(chunk) * logit_stride);
   for (float** each :
        {&logprobs, &entropies, &values, &loss_weights, &rollout_logprobs, &advantages, &reference_logprobs})
     *each = arena.allocate<float>(n);
@@ -132,7 +133,7 @@ TrainingBuffers<T>::TrainingBuffers(Arena& arena, const ModelConfig& model, int 
   if (!backward) return;
   head_gradient = arena.allocate<T>(stream_size);
   head_x_gradient = arena.allocate<float>(stream_size);
-  logit_gradient = arena.allocate<T>(static_cast<std::size_t>(chunk) * width.vocab);
+  logit_gradient = arena.allocate<T>(static_cast<std::size_t>(chunk) * logit_stride);
   hidden_gradient = arena.allocate<T>(n * width.intermediate);
   attended_gradient = arena.allocate<T>(n * width.queries);
   qkv_gradient = arena.allocate<T>(n * width.qkv);

@@ -57,8 +57,8 @@ struct TrainingBuffers {
   T* head_gradient = nullptr;                                          // [tokens, hidden] of head_normed
   float* head_x_gradient = nullptr;                                    // [tokens, hidden]
   int chunk = 0;                                                       // rows of logits that are computed at a time
-  float* logits = nullptr;                                             // [chunk, vocab]
-  T* logit_gradient = nullptr;                                         // [chunk, vocab]
+  float* logits = nullptr;                                             // [chunk, row_stride(vocab)]
+  T* logit_gradient = nullptr;                                         // [chunk, row_stride(vocab)]
   float *logprobs = nullptr, *entropies = nullptr, *values = nullptr;  // [tokens]
   float *loss_weights = nullptr, *rollout_logprobs = nullptr, *advantages = nullptr,
         *reference_logprobs = nullptr;  // [tokens]

@@ -163,7 +163,7 @@ class CudaTrainingPass final : public NetworkPass {
     products_.forward(rows, width.vocab, width.hidden,
                       buffers_.head_normed + static_cast<std::size_t>(first) * width.hidden,
                       weights_.matrix(weights_.offsets().head), buffers_.logits);
-    return {buffers_.logits, rows, width.vocab, width.vocab, temperature};
+    return {buffers_.logits, rows, width.vocab, row_stride(width.vocab), temperature};
   }
 
   // Gradients use the memory of the fused loss's inputs.

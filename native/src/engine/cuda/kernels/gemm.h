@@ -51,8 +51,8 @@ GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size
 // c [m, n] (+)= op(a) op(b) + bias, with row-major matrices and fp32 sums. gemm_nt, gemm_nn and gemm_tn define op.
 //
 // Sizes must be positive. T = Bf16 has three requirements: a and b are 16-byte aligned; lda and ldb are multiples of 8;
-// and k is a multiple of 8 if it is the inner dimension of an operand (a in nt and nn, b in nt). A row may be read up
-// to its size rounded up to 8, and the values there are ignored.
+// and k is a multiple of 8 in nt. A row may be read up to its size rounded up to 8. The values there are ignored, but
+// those of a in nn must be finite.
 template <typename T, typename Out = T>
 struct Gemm {
   int m, n, k;

@@ -37,7 +37,7 @@ template <typename Out>
 void check_alignment(GemmLayout layout, const Gemm<Bf16, Out>& gemm) {
   assert(reinterpret_cast<std::uintptr_t>(gemm.a) % 16 == 0 && reinterpret_cast<std::uintptr_t>(gemm.b) % 16 == 0);
   assert(gemm.lda % kChunk == 0 && gemm.ldb % kChunk == 0);
-  assert(layout == GemmLayout::tn || gemm.k % kChunk == 0);
+  assert(layout != GemmLayout::nt || gemm.k % kChunk == 0);
   static_cast<void>(layout), static_cast<void>(gemm);
 }
 

@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kMaxRowThreads, 2)
         const float chosen = group * 8 + i == target ? gradient.from_logprob : 0.0f;
         z[i] = (chosen - __expf(logprob) * slope) * inverse_temperature;
       }
-      store_group(gradient_row, group, logits.vocab, aligned, z);
+      store_group(gradient_row, group, logits.stride, aligned, z);  // padding gets 0
     }
   }
 }

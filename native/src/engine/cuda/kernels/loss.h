@@ -33,8 +33,8 @@ struct PolicyLossRows {
 };
 
 // Writes logprobs and entropies [rows], from which the host computes the loss, and gradient = d(loss)/d(logits), with
-// the stride of the logits, rounded to T (Bf16 or float). The loss is the policy loss of algorithm/objectives.h, plus
-// its KL term if reference_logprobs isn't null.
+// the stride of the logits, rounded to T (Bf16 or float). The padding of its rows up to a multiple of 8 becomes 0. The
+// loss is the policy loss of algorithm/objectives.h, plus its KL term if reference_logprobs isn't null.
 template <class T>
 void policy_loss(Stream&, const Logits&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&,
                  float* logprobs, float* entropies, T* gradient);

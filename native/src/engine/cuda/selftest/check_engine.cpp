@@ -13,8 +13,8 @@ constexpr double kBf16StepTolerance = 1e-2;
 double larger_error(double a, double b) { return a > b || a != a ? a : b; }
 
 // Compares first moments, because after one step they are a tenth of the clipped gradient.
-double training_error(const EngineSettings& settings) {
-  EngineCase cpu({"cpu"}, EngineCase::needs()), gpu(settings, EngineCase::needs());
+double training_error(const EngineSettings& settings, const EngineNeeds& needs) {
+  EngineCase cpu({"cpu"}, needs), gpu(settings, needs);
   const TrainingStep expected = training_step(cpu.network()), result = training_step(gpu.network());
   double error = normalized_mean_square_error(result.logprobs, expected.logprobs);
   error = larger_error(normalized_mean_square_error(result.entropies, expected.entropies), error);
@@ -25,8 +25,8 @@ double training_error(const EngineSettings& settings) {
                       error);
 }
 
-double critic_error(const EngineSettings& settings) {
-  EngineNeeds needs = EngineCase::needs();
+double critic_error(const EngineSettings& settings, const EngineNeeds& policy_needs) {
+  EngineNeeds needs = policy_needs;
   needs.trains_critic = true;
   const PackedBatch batch = case_batch(std::vector{50, 30});
   std::vector<float> value_gradients(batch.targets.size());
@@ -47,19 +47,21 @@ double critic_error(const EngineSettings& settings) {
 }
 
 // Repeated steps, with activations kept or recomputed, give the same weights.
-double repeated(const EngineSettings& settings) {
-  EngineCase first(settings, EngineCase::needs());
+double repeated(const EngineSettings& settings, const EngineNeeds& needs) {
+  EngineCase first(settings, needs);
   training_step(first.network());
   for (const Recompute recompute : {Recompute::none, Recompute::elementwise, Recompute::block}) {
-    EngineCase again(settings, EngineCase::needs(recompute));
+    EngineNeeds same = needs;
+    same.recompute = recompute;
+    EngineCase again(settings, same);
     training_step(again.network());
     if (again.state(StateVector::weights) != first.state(StateVector::weights)) return 1;
   }
   return 0;
 }
 
-double decoded_as_trained(const EngineSettings& settings) {
-  EngineCase gpu(settings, EngineCase::needs());
+double decoded_as_trained(const EngineSettings& settings, const EngineNeeds& needs) {
+  EngineCase gpu(settings, needs);
   const FirstTurns turns = first_turns(play_turns(gpu.network(), true));
   std::vector<float> logprobs(turns.chosen.size()), entropies(logprobs.size());
   gpu.network().make_pass()->forward(turns.batch, kCaseTemperature, logprobs, entropies);
@@ -67,8 +69,8 @@ double decoded_as_trained(const EngineSettings& settings) {
   return normalized_mean_square_error(logprobs, turns.chosen);
 }
 
-double shared_prompt_as_alone(const EngineSettings& settings) {
-  EngineCase gpu(settings, EngineCase::needs());
+double shared_prompt_as_alone(const EngineSettings& settings, const EngineNeeds& needs) {
+  EngineCase gpu(settings, needs);
   const auto same = [](const Choice& a, const Choice& b) {
     return a.id == b.id && a.logprob == b.logprob && a.entropy == b.entropy;
   };
@@ -80,8 +82,8 @@ double shared_prompt_as_alone(const EngineSettings& settings) {
 
 // Two steps with one network give the same weights as one step each with two networks, where the second network starts
 // from the state of the first.
-double resumed(const EngineSettings& settings) {
-  EngineCase first(settings, EngineCase::needs()), second(settings, EngineCase::needs());
+double resumed(const EngineSettings& settings, const EngineNeeds& needs) {
+  EngineCase first(settings, needs), second(settings, needs);
   training_step(first.network());
   for (const StateVector which : {StateVector::weights, StateVector::first_moment, StateVector::second_moment})
     write_state(second.network().trained(), which, first.state(which));
@@ -90,10 +92,15 @@ double resumed(const EngineSettings& settings) {
   return first.state(StateVector::weights) == second.state(StateVector::weights) ? 0 : 1;
 }
 
-Check check(const std::string& name, double tolerance, double (*error)(const EngineSettings&), Precision precision,
-            Exactness exactness = Exactness::exact) {
-  return {"engine " + name, tolerance,
-          [=](Stream& stream) { return error({"cuda:" + std::to_string(stream.device()), precision, exactness}); }};
+using EngineError = double (*)(const EngineSettings&, const EngineNeeds&);
+
+Check check(const std::string& name, double tolerance, EngineError error, Precision precision,
+            Exactness exactness = Exactness::exact, const ModelConfig& model = EngineCase::needs().model) {
+  return {"engine " + name, tolerance, [=](Stream& stream) {
+            EngineNeeds needs = EngineCase::needs();
+            needs.model = model;
+            return error({"cuda:" + std::to_string(stream.device()), precision, exactness}, needs);
+          }};
 }
 
 }  // namespace
@@ -108,6 +115,20 @@ std::vector<Check> engine_checks() {
       check("critic bf16", kBf16StepTolerance, critic_error, bf16),
       check("decoding as training, bf16 fast", kBf16StepTolerance, decoded_as_trained, bf16, Exactness::fast),
   };
+  // Rows of logits are padded to a multiple of 8. A row with an odd number of logits can't be stored in pairs.
+  for (const auto& [vocabulary, tied] : {std::pair{91, true}, {94, false}}) {
+    ModelConfig model = EngineCase::needs().model;
+    model.vocab_size = vocabulary;
+    model.tie_word_embeddings = tied;
+    const std::string name = (tied ? ", tied vocabulary " : ", untied vocabulary ") + std::to_string(vocabulary);
+    const auto add = [&](const char* what, double tolerance, EngineError error, Precision precision) {
+      checks.push_back(check(what + name, tolerance, error, precision, Exactness::exact, model));
+    };
+    add("training step fp32", kFp32Tolerance, training_error, fp32);
+    add("training step bf16", kBf16StepTolerance, training_error, bf16);
+    add("decoding as training fp32", kExact, decoded_as_trained, fp32);
+    add("decoding as training bf16", kExact, decoded_as_trained, bf16);
+  }
   for (const Precision precision : {fp32, bf16}) {
     const std::string name = precision == fp32 ? " fp32" : " bf16";
     checks.push_back(check("repeated and recomputed steps" + name, kExact, repeated, precision));

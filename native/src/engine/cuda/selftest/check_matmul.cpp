@@ -1,8 +1,10 @@
 #include <stdexcept>
+#include <type_traits>
 
 #include "engine/cuda/lt/matmul.h"
 #include "engine/cuda/selftest/arrays.h"
 #include "engine/cuda/selftest/check.h"
+#include "engine/cuda/selftest/gemm_problem.h"
 
 namespace starpo::cuda {
 namespace {
@@ -36,10 +38,36 @@ double refuses_products(Stream& stream) {
   return 0;
 }
 
+// Computes a product of the language model head, with cuBLASLt if it is installed.
+template <typename Out>
+double head_error(Stream& stream, GemmLayout layout, int m, int n, int k) {
+  DeviceBuffer<float> workspace(stream, Matmul::kWorkspaceBytes / sizeof(float));
+  Matmul matmul(stream, MatmulMode::fast, {workspace.data(), workspace.size(), 132});
+  GemmProblem<Bf16, Out> problem(stream, layout, m, n, k, 6);
+  Gemm<Bf16, Out> gemm = problem.gemm();
+  gemm.accumulate = layout == GemmLayout::tn;
+  if constexpr (std::is_same_v<Out, float>)
+    if (gemm.accumulate) problem.device_c.upload(stream, problem.before);
+  switch (layout) {
+    case GemmLayout::nt: matmul.gemm_nt(stream, gemm); break;
+    case GemmLayout::nn: matmul.gemm_nn(stream, gemm); break;
+    case GemmLayout::tn: matmul.gemm_tn(stream, gemm); break;
+  }
+  return normalized_mean_square_error(problem.result(stream), problem.reference(false, gemm.accumulate));
+}
+
 }  // namespace
 
 std::vector<Check> matmul_checks() {
-  return {{"matmul: cuBLASLt accepts the products of an update", kExact, refuses_products}};
+  using enum GemmLayout;
+  // Large enough for cuBLASLt. The vocabulary is that of resources/starter-shop, not a multiple of 8.
+  constexpr int rows = 64, vocabulary = 1418, width = 128;
+  return {{"matmul: cuBLASLt accepts the products of an update", kExact, refuses_products},
+          {"matmul: logits, vocabulary 1418", kFp32Tolerance, head_error<float>, nt, rows, vocabulary, width},
+          {"matmul: gradient of the head's input, vocabulary 1418", kBf16Tolerance, head_error<Bf16>, nn, rows, width,
+           vocabulary},
+          {"matmul: gradient of the head, vocabulary 1418", kFp32Tolerance, head_error<float>, tn, vocabulary, width,
+           rows}};
 }
 
 }  // namespace starpo::cuda

@@ -53,7 +53,7 @@ float case_value(std::uint32_t purpose, std::size_t index) {
          1;
 }
 
-EngineNeeds EngineCase::needs(Recompute recompute) {
+EngineNeeds EngineCase::needs() {
   EngineNeeds needs;
   needs.model = {kVocabulary, 72, 104, 2, 6, 2, 16, 512, 1000, 1e-6f, true};
   needs.trains_policy = true;
@@ -61,7 +61,6 @@ EngineNeeds EngineCase::needs(Recompute recompute) {
   needs.groups = 2;
   needs.context = 96;
   needs.pass_tokens = 160;
-  needs.recompute = recompute;
   return needs;
 }
 

@@ -8,7 +8,7 @@ namespace starpo::cuda {
 // query heads than key-value heads.
 class EngineCase {
  public:
-  static EngineNeeds needs(Recompute = Recompute::none);
+  static EngineNeeds needs();
 
   EngineCase(const EngineSettings&, const EngineNeeds&, ModelHead = ModelHead::language);
 

@@ -10,13 +10,13 @@
 
 namespace starpo::cuda {
 
-// Returns uniform random values in (-1, 1), with NaN in the padding of rows.
+// Returns uniform random values in (-1, 1). The padding of rows is 0 up to column `zeros_end` and NaN from there.
 template <typename T>
-std::vector<T> random_matrix(int rows, int columns, int ld, std::uint32_t seed) {
+std::vector<T> random_matrix(int rows, int columns, int ld, std::uint32_t seed, int zeros_end = 0) {
   std::vector<T> values = random_numbers<T>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld), seed);
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (static_cast<int>(i % static_cast<std::size_t>(ld)) >= columns)
-      values[i] = from_float<T>(std::numeric_limits<float>::quiet_NaN());
+    if (const int column = static_cast<int>(i % static_cast<std::size_t>(ld)); column >= columns)
+      values[i] = from_float<T>(column < zeros_end ? 0.0f : std::numeric_limits<float>::quiet_NaN());
   return values;
 }
 
@@ -41,7 +41,8 @@ struct GemmProblem {
         lda(padded(a_columns())),
         ldb(padded(b_columns())),
         ldc(n + c_padding),
-        a(random_matrix<T>(layout == GemmLayout::tn ? k : m, a_columns(), lda, 1)),
+        a(random_matrix<T>(layout == GemmLayout::tn ? k : m, a_columns(), lda, 1,
+                           layout == GemmLayout::nn ? rounded_up(k) : 0)),
         b(random_matrix<T>(layout == GemmLayout::nt ? n : k, b_columns(), ldb, 2)),
         bias(random_matrix<float>(1, n, n, 3)),
         before(random_matrix<float>(m, n, ldc, 4)),
@@ -93,7 +94,8 @@ struct GemmProblem {
   }
 
  private:
-  static int padded(int columns) { return (columns + 7) / 8 * 8 + 8; }
+  static int rounded_up(int columns) { return (columns + 7) / 8 * 8; }
+  static int padded(int columns) { return rounded_up(columns) + 8; }
   int a_columns() const { return layout == GemmLayout::tn ? m : k; }
   int b_columns() const { return layout == GemmLayout::nt ? k : n; }
   template <typename V>

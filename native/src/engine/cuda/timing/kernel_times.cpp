@@ -88,7 +88,7 @@ class DecodeTimes {
   void measure_product(const Product& product) {
     RotatedOperand<Bf16> weights(stream_, static_cast<std::size_t>(product.n) * product.k, effort_.rotated_bytes);
     RotatedOperand<Bf16> x(stream_, static_cast<std::size_t>(most_rows_) * product.k, 0);
-    DeviceBuffer<float> y(stream_, static_cast<std::size_t>(most_rows_) * product.n);
+    DeviceBuffer<float> y(stream_, static_cast<std::size_t>(most_rows_) * row_stride(product.n));
     const auto add_plan = [&](int rows, const std::string& plan, bool chosen, const std::function<void(int)>& run) {
       const double m = rows, n = product.n, k = product.k;
       const double written = product.result == Product::fp32   ? 4 * m * n
@@ -119,7 +119,8 @@ class DecodeTimes {
     if (product.result == Product::swiglu)
       gemm_swiglu_planned(stream_, {rows, n / 2, k, x, k, weight, k, rounded, n / 2}, plan);
     else if (product.result == Product::fp32)
-      gemm_planned(stream_, GemmLayout::nt, Gemm<Bf16, float>{rows, n, k, x, k, weight, k, y, n}, plan, workspace);
+      gemm_planned(stream_, GemmLayout::nt, Gemm<Bf16, float>{rows, n, k, x, k, weight, k, y, row_stride(n)}, plan,
+                   workspace);
     else
       gemm_planned(stream_, GemmLayout::nt, Gemm<Bf16>{rows, n, k, x, k, weight, k, rounded, n}, plan, workspace);
   }
@@ -128,7 +129,8 @@ class DecodeTimes {
   bool run_library(const Product& product, int rows, const Bf16* x, const Bf16* weight, float* y) {
     const int n = product.n, k = product.k;
     if (product.result == Product::fp32)
-      return products_->multiply(stream_, GemmLayout::nt, Gemm<Bf16, float>{rows, n, k, x, k, weight, k, y, n});
+      return products_->multiply(stream_, GemmLayout::nt,
+                                 Gemm<Bf16, float>{rows, n, k, x, k, weight, k, y, row_stride(n)});
     return products_->multiply(stream_, GemmLayout::nt,
                                Gemm<Bf16>{rows, n, k, x, k, weight, k, reinterpret_cast<Bf16*>(y), n});
   }
@@ -178,13 +180,14 @@ class DecodeTimes {
   }
 
   void measure_sampler(int rows) {
-    RotatedOperand<float> logits(stream_, static_cast<std::size_t>(rows) * width_.vocab, effort_.rotated_bytes);
+    const int stride = row_stride(width_.vocab);
+    RotatedOperand<float> logits(stream_, static_cast<std::size_t>(rows) * stride, effort_.rotated_bytes);
     const auto settings = on_device(stream_, std::vector<SamplerSettings>{{{}, {1, RandomStream::train_sampling}, 1}});
     const auto numbers = on_device(stream_, std::vector<std::int32_t>(rows, 1));
     DeviceBuffer<std::int32_t> ids(stream_, rows), stops(stream_, rows);
     DeviceBuffer<float> logprobs(stream_, rows), entropies(stream_, rows);
     add("sample", rows, 4.0 * rows * width_.vocab, 0, std::max(effort_.calls, logits.copies()), [&](int call) {
-      sample(stream_, {logits.copy(call), rows, width_.vocab, width_.vocab, 1}, settings.data(),
+      sample(stream_, {logits.copy(call), rows, width_.vocab, stride, 1}, settings.data(),
              {numbers.data(), numbers.data()}, numbers.data(), 1,
              {ids.data(), logprobs.data(), entropies.data(), stops.data()});
     });
