@@ -392,8 +392,9 @@ void launch_gemm(Stream& stream, const GemmArguments& arguments, int split) {
                 (gemm_kernel<Shape, layout, epilogue, store>), arguments);
 }
 
-// Each is in its own file, so that they compile in parallel. GemmStore::any has only the medium tile: no result of the
-// engine needs it, and all tiles compute the same bits. nt and nn store accumulated results with it.
+// Each is in its own file, so that they compile in parallel. GemmStore::any has only the medium tile: of the engine's
+// results, only logits of an odd vocabulary need it, and all tiles compute the same bits. nt and nn store accumulated
+// results with it.
 void launch_gemm_nt(Stream& stream, GemmTile tile, GemmStore store, const GemmArguments& arguments, int split);
 void launch_gemm_nn(Stream& stream, GemmTile tile, GemmStore store, const GemmArguments& arguments, int split);
 void launch_gemm_tn(Stream& stream, GemmTile tile, GemmStore store, const GemmArguments& arguments, int split);

@@ -1,6 +1,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "engine/cuda/engine/layer.h"
 #include "engine/cuda/lt/matmul.h"
 #include "engine/cuda/selftest/arrays.h"
 #include "engine/cuda/selftest/check.h"
@@ -38,12 +39,12 @@ double refuses_products(Stream& stream) {
   return 0;
 }
 
-// Computes a product of the language model head, with cuBLASLt if it is installed.
+// Computes a product of the language model head as the engine does, with cuBLASLt if it is installed.
 template <typename Out>
 double head_error(Stream& stream, GemmLayout layout, int m, int n, int k) {
   DeviceBuffer<float> workspace(stream, Matmul::kWorkspaceBytes / sizeof(float));
   Matmul matmul(stream, MatmulMode::fast, {workspace.data(), workspace.size(), 132});
-  GemmProblem<Bf16, Out> problem(stream, layout, m, n, k, 6);
+  GemmProblem<Bf16, Out> problem(stream, layout, m, n, k, row_stride(n) - n);
   Gemm<Bf16, Out> gemm = problem.gemm();
   gemm.accumulate = layout == GemmLayout::tn;
   if constexpr (std::is_same_v<Out, float>)
@@ -60,14 +61,18 @@ double head_error(Stream& stream, GemmLayout layout, int m, int n, int k) {
 
 std::vector<Check> matmul_checks() {
   using enum GemmLayout;
-  // Large enough for cuBLASLt. The vocabulary is that of resources/starter-shop, not a multiple of 8.
-  constexpr int rows = 64, vocabulary = 1418, width = 128;
-  return {{"matmul: cuBLASLt accepts the products of an update", kExact, refuses_products},
-          {"matmul: logits, vocabulary 1418", kFp32Tolerance, head_error<float>, nt, rows, vocabulary, width},
-          {"matmul: gradient of the head's input, vocabulary 1418", kBf16Tolerance, head_error<Bf16>, nn, rows, width,
-           vocabulary},
-          {"matmul: gradient of the head, vocabulary 1418", kFp32Tolerance, head_error<float>, tn, vocabulary, width,
-           rows}};
+  std::vector<Check> checks{{"matmul: cuBLASLt accepts the products of an update", kExact, refuses_products}};
+  constexpr int rows = 64, width = 128;  // large enough for cuBLASLt
+  // 1418 is the vocabulary of resources/starter-shop, not a multiple of 8.
+  for (const int vocabulary : {1418, 1419}) {
+    const std::string name = ", vocabulary " + std::to_string(vocabulary);
+    checks.push_back({"matmul: logits" + name, kFp32Tolerance, head_error<float>, nt, rows, vocabulary, width});
+    checks.push_back(
+        {"matmul: gradient of the head's input" + name, kBf16Tolerance, head_error<Bf16>, nn, rows, width, vocabulary});
+    checks.push_back(
+        {"matmul: gradient of the head" + name, kFp32Tolerance, head_error<float>, tn, vocabulary, width, rows});
+  }
+  return checks;
 }
 
 }  // namespace starpo::cuda

@@ -164,19 +164,22 @@ double rounded_sums(Stream& stream) {
   return draw(stream, logits, vocab, vocab, {}, {}, position).ids[0] == 0 ? 0 : 1;
 }
 
-// A row's choice doesn't depend on other rows or on its place in memory.
+// A row's choice doesn't depend on other rows, on its place in memory or on the padding of rows.
 double independent_rows(Stream& stream) {
-  constexpr int vocab = 331, rows = 3;
+  constexpr int vocab = 331, stride = 336, rows = 3;
   const auto logits = random_numbers(rows * vocab, 84, 1);
-  const Drawn all = draw(stream, logits, vocab, vocab, {});
-  auto padded = repeated(std::vector<float>(vocab + 5), rows);
-  for (int i = 0; i < rows * vocab; ++i) padded[i / vocab * (vocab + 5) + i % vocab] = logits[i];
-  const Drawn spaced = draw(stream, padded, vocab, vocab + 5, {});
-  const Drawn first = draw(stream, std::vector<float>(logits.begin(), logits.begin() + vocab), vocab, vocab, {});
-  return all.ids == spaced.ids && same_bits(all.logprobs, spaced.logprobs) &&
-                 same_bits(all.entropies, spaced.entropies) && first.ids[0] == all.ids[0]
-             ? 0
-             : 1;
+  std::vector<float> padded(rows * stride, 50.0f);
+  for (int i = 0; i < rows * vocab; ++i) padded[i / vocab * stride + i % vocab] = logits[i];
+  const std::vector<float> first_row(logits.begin(), logits.begin() + vocab);
+  for (const SamplingSettings& sampling : {SamplingSettings{}, {1, 0.8f, 100, 0.05f}}) {
+    const Drawn all = draw(stream, logits, vocab, vocab, sampling),
+                spaced = draw(stream, padded, vocab, stride, sampling),
+                first = draw(stream, first_row, vocab, vocab, sampling);
+    if (all.ids != spaced.ids || !same_bits(all.logprobs, spaced.logprobs) ||
+        !same_bits(all.entropies, spaced.entropies) || first.ids[0] != all.ids[0])
+      return 1;
+  }
+  return 0;
 }
 
 }  // namespace
