@@ -1,9 +1,9 @@
 import { evaluatedLabel } from '../contract/run-facts.ts';
-import { mean, type Point } from './track.ts';
+import { mean, median, type Point } from './track.ts';
 
 /**
- * Two published collapse detectors, reimplemented from their documentation for comparison on the same runs: RAGEN-2's stop rules (guide to filtering and
- * early stopping) and rlwatch's detectors with default settings. Each returns the iterations of its alarms.
+ * Three published collapse detectors, reimplemented from their documentation for comparison on the same runs: RAGEN-2's stop rules (guide to filtering and
+ * early stopping), rlwatch's detectors and Flight Recorder's, with default settings. Each returns the iterations of its alarms.
  */
 
 type Values = readonly { iteration: number; value: number }[];
@@ -39,6 +39,43 @@ export function ragen2Alarms(points: readonly Point[]): number[] {
     firstStretch(seriesOf(points, 'filter/kept_groups'), 5, (value) => value === 0),
   ].filter((iteration) => iteration !== null);
   return stops.length > 0 ? [Math.min(...stops)] : [];
+}
+
+/** Flight Recorder's settings: steps of the warm-up, radius of the tube, slack and limit of the CUSUM, and steps that an alarm needs. */
+const recorder = { warmUp: 30, radius: 3, slack: 0.5, limit: 5, steps: 5 };
+
+/**
+ * Returns Flight Recorder's alarms: KL acceleration, entropy trend and advantage drift leave a tube of the warm-up's median and MAD, and the CUSUM of KL
+ * acceleration is above its limit, for several steps. Drift is the change of the advantages' std, because runs don't keep the distributions that it compares.
+ */
+export function flightRecorderAlarms(points: readonly Point[]): number[] {
+  const kl = seriesOf(points, 'actor/kl_to_reference', 'diagnostics/kl_from_start', 'actor/approximate_kl');
+  const acceleration = standardized(changes(changes(kl)));
+  const others = [seriesOf(points, 'rollout/entropy'), seriesOf(points, 'advantage/std')].map(
+    (values) => new Map(standardized(changes(values)).map(({ iteration, value }) => [iteration, value])),
+  );
+  let [sum, stretch] = [0, 0];
+  return acceleration.flatMap(({ iteration, value }, step) => {
+    if (step < recorder.warmUp) return [];
+    sum = Math.max(0, sum + value - recorder.slack);
+    const distance = Math.hypot(value, ...others.map((each) => each.get(iteration) ?? 0)) / recorder.radius;
+    stretch = distance > 1 && sum > recorder.limit ? stretch + 1 : 0;
+    return stretch === recorder.steps ? [iteration] : [];
+  });
+}
+
+/** Returns the change of each value from the one before. */
+const changes = (values: Values): Values =>
+  values.slice(1).map(({ iteration, value }, i) => ({ iteration, value: value - values[i]!.value }));
+
+/** Returns distances from the median of the warm-up, in its deviations (MAD). */
+function standardized(values: Values): Values {
+  const start = values.slice(0, recorder.warmUp).map(({ value }) => value);
+  if (start.length === 0) return [];
+  const middle = median(start);
+  // 1.4826 makes the MAD of a normal distribution its standard deviation.
+  const deviation = 1.4826 * median(start.map((value) => Math.abs(value - middle)));
+  return values.map(({ iteration, value }) => ({ iteration, value: (value - middle) / (deviation || 1e-12) }));
 }
 
 interface Raised {

@@ -5,6 +5,8 @@ import { median } from './track.ts';
 
 /** An alarm is a hit up to this many iterations before the onset. Earlier alarms are false, later ones too late. */
 const longestLead = 100;
+/** An alarm up to this many iterations after the onset is prompt: a roll-back then loses nothing more. */
+const promptUntil = 5;
 /** Runs with an earlier onset collapsed in their first updates and cannot be predicted. They are counted separately. */
 export const earliestOnset = 10;
 
@@ -27,6 +29,9 @@ export interface Score {
   recall: number | null;
   recall_low: number | null;
   recall_high: number | null;
+  /** Number and fraction of collapsed runs with an alarm in time or up to {@link promptUntil} iterations after the onset. */
+  prompt_hits: number;
+  prompt_recall: number | null;
   /** Recall over all collapsed runs; early collapses count as missed. */
   recall_with_lost_at_once: number | null;
   /** Fraction of runs with a hit among runs with a hit or a false alarm. */
@@ -71,6 +76,9 @@ export function scoreOf(all: readonly EvaluatedRun[]): Score {
     const lead = Math.max(...alarms.map((alarm) => leadOf(alarm, run.collapsed!)));
     return lead >= 0 ? { lead, share: lead / Math.max(1, run.collapsed! - first + 1) } : [];
   });
+  const isPrompt = ({ run, alarms }: EvaluatedRun) =>
+    alarms.some((alarm) => alarm >= run.collapsed! - longestLead && alarm <= run.collapsed! + promptUntil);
+  const promptHits = collapsed.filter(isPrompt).length;
   const clear = scored.filter(({ run }) => !unclear(run));
   const healthy = sum(clear.map(healthyIterations));
   const falseAlarmCount = sum(clear.map(falseAlarms));
@@ -90,6 +98,8 @@ export function scoreOf(all: readonly EvaluatedRun[]): Score {
     recall: collapsed.length > 0 ? leads.length / collapsed.length : null,
     recall_low: collapsed.length > 0 ? recall.low : null,
     recall_high: collapsed.length > 0 ? recall.high : null,
+    prompt_hits: promptHits,
+    prompt_recall: collapsed.length > 0 ? promptHits / collapsed.length : null,
     recall_with_lost_at_once:
       collapsed.length + earlyCollapses > 0 ? leads.length / (collapsed.length + earlyCollapses) : null,
     precision: alarmedRuns > 0 ? leads.length / alarmedRuns : null,

@@ -7,7 +7,7 @@ import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
 import { evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../core/echo-trap/fit.ts';
 import { readLabeledRuns, readPoints } from '../../core/echo-trap/labeled-runs.ts';
 import { lostSuccess } from '../../core/echo-trap/lost-success.ts';
-import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
+import { flightRecorderAlarms, ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type EvaluatedRun, scoreOf, wilson } from '../../core/echo-trap/score.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import type { Point } from '../../core/echo-trap/track.ts';
@@ -47,6 +47,9 @@ describe('alert scoring', () => {
       lost_at_once: 1,
       hits: 3,
       recall: 0.6,
+      // The alarm one iteration after the onset is prompt.
+      prompt_hits: 4,
+      prompt_recall: 0.8,
       recall_with_lost_at_once: 3 / 6,
       precision: 3 / 5,
       healthy_iterations: 49 + 49 + 50 + 300 + 100 + 100,
@@ -124,6 +127,18 @@ describe('baseline methods, implemented from their descriptions', () => {
     expect(entropy(flat(200, 0.5))).toEqual([45, 70]);
     expect(entropy(flat(200, 1.5))).toEqual([]);
     expect(entropy([...flat(50, 0.5), 2, ...flat(24, 0.5)])).toEqual([45]);
+  });
+
+  test('Flight Recorder warns if KL accelerates out of its range for five steps', () => {
+    // Accelerations of ±0.02 in the warm-up.
+    const calm = Array.from({ length: 60 }, (_, i) => 0.01 * (i % 2));
+    const kl = (values: number[]) => flightRecorderAlarms(points(values, 'actor/approximate_kl'));
+    expect(kl(calm)).toEqual([]);
+    const exploding = calm.map((value, i) => value + (i < 40 ? 0 : 0.1 * (i - 39) ** 2));
+    // KL accelerates by 0.1 at iteration 41, inside the tube, and by 0.2 from 42; 46 is the fifth step outside.
+    expect(kl(exploding)).toEqual([46]);
+    expect(kl(exploding.slice(0, 45))).toEqual([]);
+    expect(flightRecorderAlarms([])).toEqual([]);
   });
 
   test('rlwatch warns about outliers among the last hundred values and about drift', () => {

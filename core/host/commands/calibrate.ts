@@ -13,7 +13,7 @@ import {
   readLabeledRuns,
   skippedInWords,
 } from '../../echo-trap/labeled-runs.ts';
-import { ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
+import { flightRecorderAlarms, ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
 import { type Score, scoreOf } from '../../echo-trap/score.ts';
 import { shippedThresholds } from '../../echo-trap/thresholds.ts';
 import { runsFolder } from '../../run-directory/names.ts';
@@ -28,7 +28,7 @@ interface CalibrateOptions {
   chart?: string;
 }
 
-type Method = 'ours' | 'ragen2' | 'rlwatch';
+type Method = 'ours' | 'ragen2' | 'rlwatch' | 'flight_recorder';
 type Scores = Record<Method, Score>;
 interface Part extends Scores {
   by_environment: Record<string, Scores>;
@@ -189,6 +189,7 @@ const evaluateMethods = (runs: readonly LabeledRun[], { thresholds }: Calibratio
   ours: evaluateAll(runs, (run) => ourAlarms(run, thresholds)),
   ragen2: evaluateAll(runs, ({ points }) => ragen2Alarms(points)),
   rlwatch: evaluateAll(runs, ({ points }) => rlwatchAlarms(points)),
+  flight_recorder: evaluateAll(runs, ({ points }) => flightRecorderAlarms(points)),
 });
 
 function writeChart(file: string, runs: readonly LabeledRun[], calibration: Calibration): void {
@@ -213,7 +214,7 @@ function scorePart(runs: readonly LabeledRun[], calibration: Calibration): Part 
   const all = evaluateMethods(runs, calibration);
   const scores = (among: (run: LabeledRun) => boolean): Scores => {
     const of = (method: Method) => scoreOf(all[method].filter((_, i) => among(runs[i]!)));
-    return { ours: of('ours'), ragen2: of('ragen2'), rlwatch: of('rlwatch') };
+    return Object.fromEntries(methods.map((method) => [method, of(method)])) as Scores;
   };
   const by = (key: 'environment' | 'algorithm') =>
     Object.fromEntries(
@@ -222,7 +223,12 @@ function scorePart(runs: readonly LabeledRun[], calibration: Calibration): Part 
   return { ...scores(() => true), by_environment: by('environment'), by_algorithm: by('algorithm') };
 }
 
-const names: Record<Method, string> = { ours: 'StarPO Studio', ragen2: 'RAGEN-2', rlwatch: 'rlwatch' };
+const names: Record<Method, string> = {
+  ours: 'StarPO Studio',
+  ragen2: 'RAGEN-2',
+  rlwatch: 'rlwatch',
+  flight_recorder: 'Flight Recorder',
+};
 const methods = Object.keys(names) as Method[];
 const percent = (value: number | null) => (value === null ? '-' : `${Math.round(100 * value)} %`);
 const interval = (value: number | null, low: number | null, high: number | null) =>
@@ -236,6 +242,7 @@ function row(label: string, method: Method, score: Score): string[] {
     names[method],
     `${score.runs} (${score.collapsed})`,
     interval(recall, recall_low, recall_high),
+    percent(score.prompt_recall),
     interval(precision, precision_low, precision_high),
     score.false_alarms_per_1000 === null
       ? '-'
@@ -254,6 +261,7 @@ const head = [
   'method',
   'runs (collapsed)',
   'recall',
+  'prompt',
   'precision',
   'false / 1,000',
   'median lead',
