@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { formatNative } from './clang-format.mjs';
 import { coreLayers } from './core-layers.mjs';
+import { checkDocuments } from './doc-links.mjs';
 import { checkFolderLayers } from './folder-layers.mjs';
 import { checkCycles } from './import-circles.mjs';
 import { checkConstants } from './native-constants.mjs';
@@ -25,7 +26,7 @@ const checks = [
 ];
 
 /**
- * Runs types, lint, format, the layers of core, renderer and trainer, native constants, and the search for import cycles.
+ * Runs types, lint, format, the layers of core, renderer and trainer, native constants, links of documents, and the search for import cycles.
  * @returns {Promise<import('./test-counts.mjs').Counts & { output: string }>} output: one line per check, with its problems below
  */
 export async function runChecks() {
@@ -37,6 +38,7 @@ export async function runChecks() {
     { name: 'native layers', problems: checkLayers(join(root, 'native/src')) },
     { name: 'native constants', problems: checkConstants(join(root, 'native')) },
     { name: 'import cycles', problems: checkCycles(root) },
+    { name: 'links of documents', problems: checkDocuments(root) },
     { name: 'C++ format', problems: await formatNative(root) },
   ])
     results.push({ name, status: problems.length, output: problems.join('\n') });
