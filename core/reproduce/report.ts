@@ -16,7 +16,7 @@ export interface SweepResult {
   runs: ReadonlyMap<string, readonly RunResult[]>;
   /** Labels and short hashes of the evaluation panels. */
   panels: readonly string[];
-  /** Last trainer of each run that has started. */
+  /** Last trainer of each completed run. */
   trainers: readonly RunTrainer[];
 }
 

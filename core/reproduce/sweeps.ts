@@ -100,7 +100,9 @@ export async function sweepResult(client: Client, id: string, measures: readonly
       ]);
     }
   }
-  const ids = new Set(table.flatMap(({ cells }) => cells.map(({ runId }) => runId)));
+  const ids = new Set(
+    table.flatMap(({ cells }) => cells.flatMap(({ runId, status }) => (status === 'completed' ? [runId] : []))),
+  );
   const all = await client.call('runs.list', {});
   const trainers = all.flatMap(({ id, machine }) => (machine && ids.has(id) ? [machine] : []));
   const { completed, total, failed } = summary.runs;

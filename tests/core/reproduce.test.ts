@@ -12,6 +12,7 @@ import { type Claim, type PaperStudy, sweepsOf } from '../../core/reproduce/pape
 import { ragenStudies } from '../../core/reproduce/ragen-studies.ts';
 import { quickSettings, ragenSweeps } from '../../core/reproduce/ragen-sweeps.ts';
 import { reportBlocks, type SweepResult } from '../../core/reproduce/report.ts';
+import { sweepResult } from '../../core/reproduce/sweeps.ts';
 import type { RunConfig } from '../../core/run-config/schema.ts';
 import { applySettings } from '../../core/run-config/settings.ts';
 import { mostTrainedEpisodes } from '../../core/run-config/trained-groups.ts';
@@ -267,6 +268,25 @@ test('a report has the numbers of the paper beside the own ones and lists what d
   const empty = markdownPage(reportBlocks(facts, [study], new Map()));
   expect(empty).toContain('| Lakes | A | 0 | not measured |');
   expect(empty).toContain('- **Devices:** not trained yet\n- **Trainers:** not trained yet\n');
+});
+
+test('a report names the trainers of completed runs only', async () => {
+  const machine = (build: string) => ({ device: 'cpu', name: 'CPU', build });
+  const cell = (runId: string, status: string) => ({ runId, seed: 1, status, label: null });
+  const answers: Record<string, unknown> = {
+    'studies.get': {
+      summary: { runs: { completed: 1, total: 2, failed: 0 } },
+      table: [{ name: 'A', panels: [], cells: [cell('a', 'completed'), cell('b', 'stopped')] }],
+    },
+    'runs.series': [],
+    'runs.list': [
+      { id: 'a', machine: machine('1+a') },
+      { id: 'b', machine: machine('1+b') },
+      { id: 'c', machine: machine('1+c') },
+    ],
+  };
+  const client = { call: async (name: string) => answers[name] } as unknown as Client;
+  expect((await sweepResult(client, 's', [])).trainers).toEqual([machine('1+a')]);
 });
 
 const tablesOf = (markdown: string) => markdown.split('\n').filter((line) => line.startsWith('|'));
