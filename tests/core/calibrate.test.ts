@@ -208,7 +208,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
 
   const run = (...args: string[]) => starpoHere(['calibrate', ...args], world.environment());
 
-  test('scores StarPO Studio and two other methods by environment and algorithm', async () => {
+  test('scores StarPO Studio and three other methods by environment and algorithm', async () => {
     put('held-out/a', 'template');
     put('held-out/b', 'healthy', { preset: 'starter-sokoban-starpo-s' });
     put('held-out/c', 'solved', { preset: 'starter-sokoban-starpo-s' });
@@ -218,7 +218,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const { held_out, tuning } = JSON.parse(output);
     expect(held_out.ours).toMatchObject({ runs: 3, collapsed: 1, recall: 1, false_alarms_per_1000: 0 });
     expect(held_out.ours.median_lead).toBeGreaterThan(0);
-    for (const method of ['ragen2', 'rlwatch'])
+    for (const method of ['ragen2', 'rlwatch', 'flight_recorder'])
       expect(held_out[method]).toMatchObject({ runs: 3, recall: expect.any(Number) });
     expect(held_out.by_environment.sokoban.ours).toMatchObject({ runs: 2, collapsed: 0, recall: null });
     expect(Object.keys(held_out.by_algorithm)).toEqual(['StarPO (GRPO)', 'StarPO-S (PPO)']);
@@ -227,7 +227,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const table = await run(folder);
     expect(table).toMatchObject({ status: 0, errors: '' });
     expect(table.output).toMatch(
-      /Held-out runs[\s\S]*StarPO Studio[\s\S]*RAGEN-2[\s\S]*rlwatch[\s\S]*Thresholds: shipped/,
+      /Held-out runs[\s\S]*StarPO Studio[\s\S]*RAGEN-2[\s\S]*rlwatch[\s\S]*Flight Recorder[\s\S]*Thresholds: shipped/,
     );
   });
 

@@ -38,7 +38,7 @@ interface Part extends Scores {
 /** Labeled runs bundled with the app. */
 const bundledRuns = join(defaultResources, '../benchmarks/echo-trap');
 
-/** Scores our detectors and two other methods on labeled runs. With `fit`, fits the thresholds to the tuning runs first and saves them. */
+/** Scores our detectors and three other methods on labeled runs. With `fit`, fits the thresholds to the tuning runs first and saves them. */
 export function calibrate(folder: string = bundledRuns, options: CalibrateOptions): void {
   const { home, json, fit, chart } = options;
   const parts = readParts(folder);

@@ -74,7 +74,7 @@ function addAppCommands(root: Command): void {
   command(
     root,
     'calibrate',
-    'score the Echo Trap monitor and two other methods on labeled runs',
+    'score the Echo Trap monitor and three other methods on labeled runs',
     [
       option('--fit', 'fit the thresholds to the runs (in `tuning`) first and save them in the data folder'),
       option('--cross-validate', 'also score the runs of each setting with thresholds fitted to the others'),
