@@ -171,7 +171,7 @@ export const echoTrap = z.object({
   why: z.array(z.string()),
   /** Risk score: the sum of the signals' contributions; 1 or more triggers a warning, if two families of signals or a persistent one back it. Null if the paper's rule is used instead. */
   risk: z.number().nullable(),
-  /** Measured share of runs at this risk that collapse within 40 iterations; null without a risk score or with fitted thresholds. */
+  /** Measured share of runs at this risk that collapse within 40 iterations; null without a risk score, with fitted thresholds or after a collapse. */
   collapseRate: z.number().nullable(),
   /** A warning starts at the risk `warn` and clears after `calmFor` iterations below `clear`. */
   riskLimits: z.object({ warn: z.number(), clear: z.number(), calmFor: z.int() }),

@@ -165,6 +165,8 @@ export class Monitor {
     const signals = this.signals();
     const path = own.flatMap(({ position }) => position?.point ?? []);
     const risk = riskOf(latches, thresholds);
+    // It was measured with the shipped thresholds, from checkpoints before a collapse.
+    const hasRate = this.calibration.about.source === 'shipped' && last.state !== 'collapsed';
     return {
       state: last.state,
       since: last.since,
@@ -177,7 +179,7 @@ export class Monitor {
       ),
       why: strongestEvidence(last.state, signals),
       risk,
-      collapseRate: risk === null || this.calibration.about.source === 'fitted' ? null : collapseRateOf(risk),
+      collapseRate: risk !== null && hasRate ? collapseRateOf(risk) : null,
       riskLimits: { warn: warnRisk, clear: clearRisk, calmFor: thresholds.calm_for },
       warned: this.running.warned,
       riskHistory: thinned(

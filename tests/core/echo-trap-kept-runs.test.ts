@@ -53,7 +53,7 @@ function contradictions(view: EchoTrap): string[] {
     'one recommended action': advice.filter(({ preferred }) => preferred).length === (calm ? 0 : 1),
     'warning and state': (warned !== null) === isAlarm(state),
     'risk and its chart': risk === null || (newest?.risk === risk && newest.alarm === isAlarm(state)),
-    'risk and its share of runs': (collapseRate === null) === (risk === null),
+    'risk and its share of runs': (collapseRate === null) === (risk === null || state === 'collapsed'),
     'variety and reasoning':
       !losesVariety(state) ||
       reasoning.has(main?.name ?? '') ||

@@ -50,7 +50,7 @@ describe('risk score', () => {
   };
 
   test('has no share of runs that collapse with thresholds fitted to other runs', () => {
-    const points = seriesOf('dead', { iterations: 40 });
+    const points = seriesOf('healthy', { iterations: 40 });
     const rateWith = (source: 'shipped' | 'fitted') => {
       const { about, thresholds } = shippedCalibration;
       const monitor = new Monitor(baseConfig, { thresholds, about: { ...about, source } });
@@ -59,6 +59,13 @@ describe('risk score', () => {
     };
     expect(rateWith('shipped')).toBeGreaterThan(0);
     expect(rateWith('fitted')).toBeNull();
+  });
+
+  test('has no share of runs that collapse after a collapse', () => {
+    const rates = (collapsed: boolean) =>
+      all('dead').flatMap((view) => ((view.state === 'collapsed') === collapsed ? view.collapseRate : []));
+    expect(rates(false)).toContainEqual(expect.any(Number));
+    expect([...new Set(rates(true))]).toEqual([null]);
   });
 
   test('starts a warning only with two families of signals, or one that persists', () => {
