@@ -1,13 +1,20 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { channelPair } from '../../core/contract/channel.ts';
 import { type Client, connectionLost, createClient } from '../../core/contract/client.ts';
 import type { ProcedureName } from '../../core/contract/contract.ts';
 import { readHost } from '../../core/data-folder/host-file.ts';
 import { extension, newRunFrom } from '../../core/host/commands/new.ts';
+import { acrossHosts } from '../../core/host/commands/with-client.ts';
+import type { Studio } from '../../core/host/studio.ts';
 import { untilEnded } from '../../core/host/until-ended.ts';
+import { withExport } from '../../core/host/with-export.ts';
+import { Supervisor } from '../../core/run-sync/supervisor.ts';
+import { serveChannel } from '../../core/server/serve-channel.ts';
 import { type Child, starpo } from './fixtures/child.ts';
-import { World } from './fixtures/world.ts';
+import { starpoHere } from './fixtures/command.ts';
+import { fakeTrainer, World } from './fixtures/world.ts';
 
 const until = (check: () => boolean) => vi.waitFor(() => expect(check()).toBe(true), { timeout: 60_000 });
 
@@ -21,6 +28,8 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
     world = new World();
   });
   afterEach(async () => {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
     await Promise.all(children.splice(0).map((each) => each.kill()));
     await world.close();
   });
@@ -35,6 +44,14 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
     return host;
   };
   const fileOf = (runId: string, name: string) => join(world.home, 'runs', runId, name);
+  const runAtIteration2 = async (settings: Record<string, string> = {}) => {
+    const host = await serve({ FAKE_TRAINER_HOLD: '2', ...settings });
+    const training = start(['train', 'starter-bandit', '--set', 'iterations=4']);
+    const [, id = ''] = await training.line(/^run (\S+)$/);
+    await training.line(/^iteration 2\//);
+    const { pid } = JSON.parse(readFileSync(fileOf(id, 'trainer.lock'), 'utf8'));
+    return { id, pid, host, training };
+  };
   const isHost = ({ process }: Child) => readHost(world.home)?.pid === process.pid;
 
   test.each([
@@ -132,18 +149,109 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
   });
 
   test('stop waits for the end of its run', async () => {
-    const host = await serve({ FAKE_TRAINER_HOLD: '2' });
-    const training = start(['train', 'starter-bandit', '--set', 'iterations=4']);
-    const [, id] = await training.line(/^run (\S+)$/);
-    await training.line(/^iteration 2\//);
-    const { pid } = JSON.parse(readFileSync(fileOf(id!, 'trainer.lock'), 'utf8'));
+    const { id, pid, host, training } = await runAtIteration2();
     process.kill(pid, 'SIGSTOP');
-    const stopping = start(['stop', id!]);
-    await until(() => existsSync(fileOf(id!, 'control.jsonl')));
+    const stopping = start(['stop', id]);
+    await until(() => existsSync(fileOf(id, 'control.jsonl')));
     await host.kill();
     process.kill(pid, 'SIGCONT');
     const text = `Stopped after iteration 2 of 4; checkpoint saved. Resume it with \`starpo resume ${id}\`.`;
     expect(await stopping.finished).toEqual({ status: 0, output: text, errors: '' });
     expect(await training.finished).toMatchObject({ status: 1, output: expect.stringContaining(text) });
+  });
+
+  test('pause and resume repeat a request that the trainer has received already', async () => {
+    const { id, pid, host, training } = await runAtIteration2();
+    const repeated = async (args: string[], from: Child) => {
+      const count = () => (existsSync(control) ? readFileSync(control, 'utf8').split('\n').length - 1 : 0);
+      const control = fileOf(id, 'control.jsonl');
+      const before = count();
+      process.kill(pid, 'SIGSTOP');
+      const command = start(args);
+      await until(() => count() === before + 1);
+      await from.kill();
+      await until(() => count() === before + 2);
+      process.kill(pid, 'SIGCONT');
+      return command.finished;
+    };
+    const paused = await repeated(['pause', id], host);
+    expect(paused).toEqual({ status: 0, output: `paused ${id}; continue with \`starpo resume ${id}\``, errors: '' });
+    await training.kill();
+    const resumed = await repeated(['resume', id], await serve({}));
+    expect(resumed).toMatchObject({ status: 0, errors: '' });
+    expect(iterationsIn(resumed.output).slice(-2)).toEqual([3, 4]);
+  });
+
+  test('resume does not wait for the end of a run that was running before', async () => {
+    const hold = join(world.folder, 'hold');
+    const { id, host } = await runAtIteration2({ FAKE_TRAINER_STATUS_HOLD: world.folder });
+    writeFileSync(hold, '');
+    const resuming = start(['resume', id]);
+    await until(() => existsSync(join(world.folder, 'asked')));
+    await host.kill();
+    rmSync(hold);
+    expect(await resuming.finished).toMatchObject({ status: 1, errors: expect.stringContaining('is already running') });
+  });
+
+  test('resume starts a run whose last start was not indexed', async () => {
+    const studio = await world.studio();
+    const client = createClient(await studio.open());
+    vi.stubEnv('FAKE_TRAINER_FAIL', '2');
+    const set = { iterations: 4, 'checkpoint.every': 1 };
+    const { runId } = await client.call('runs.create', { preset: 'starter-bandit', set, start: true });
+    await untilEnded(client, runId);
+    // The next host does not see another start in time.
+    await world.end();
+    await world.studio();
+    vi.spyOn(Supervisor.prototype as unknown as { pollNow(): void }, 'pollNow').mockReturnValue();
+    const journal = fileOf(runId, 'events.jsonl');
+    const events = readFileSync(journal, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const seq = events.at(-1).seq;
+    const again = ['started', 'failed'].map((type, i) => ({
+      ...events.find((event) => event.type === type),
+      seq: seq + 1 + i,
+    }));
+    for (const event of again) appendFileSync(journal, `${JSON.stringify(event)}\n`);
+    const { status, output } = await starpoHere(['resume', runId], world.environment());
+    expect({ status, iterations: iterationsIn(output) }).toEqual({ status: 0, iterations: [3, 4] });
+  });
+
+  test('a command waits until the next host has indexed its runs', async () => {
+    const { start: index } = Supervisor.prototype;
+    const asked = Promise.withResolvers<void>();
+    vi.spyOn(Supervisor.prototype, 'start').mockImplementation(async function (this: Supervisor, progress) {
+      await asked.promise;
+      await index.call(this, progress);
+    });
+    world.run('a-run');
+    const core = await world.core(fakeTrainer, { inBackground: true });
+    const observed = {
+      ...core,
+      get ready() {
+        asked.resolve();
+        return core.ready;
+      },
+    };
+    const { left, right } = channelPair();
+    serveChannel(observed, right);
+    const studio = { open: async () => left } as unknown as Studio;
+    const runs = await acrossHosts(studio, (client) => client.call('runs.list', {}));
+    asked.resolve();
+    expect(runs).toMatchObject([{ id: 'a-run' }]);
+  });
+
+  test('an export is repeated if the host deleted it before it was copied, and only then', async () => {
+    const call = async () => {
+      throw connectionLost();
+    };
+    const copy = (use: () => Promise<string>) =>
+      withExport({ call } as unknown as Client, { exportId: '1', folder: '/gone', files: [] }, use);
+    await expect(copy(async () => readFileSync('/gone/file', 'utf8'))).rejects.toMatchObject({
+      code: 'connection_lost',
+    });
+    expect(await copy(async () => 'copied')).toBe('copied');
   });
 });

@@ -2,11 +2,12 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '../../contract/client.ts';
 import type { BundleChoice } from '../../contract/contract.ts';
-import { asDiskFull, Failure, ignoring } from '../../contract/failure.ts';
+import { asDiskFull, Failure } from '../../contract/failure.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
+import { withExport } from '../with-export.ts';
 import { writeReason } from '../write-reason.ts';
 import { withClient } from './with-client.ts';
 
@@ -28,11 +29,7 @@ export async function exportBundle(
       const made = await asTask(client, context, (taskId) =>
         client.call('bundles.export', { runId, checkpoints, episodes }, taskId),
       );
-      try {
-        await copyOneFile(join(made.folder, made.files[0]!.name), path, context);
-      } finally {
-        await client.call('exports.forget', { exportId: made.exportId }).catch(ignoring('connection_lost'));
-      }
+      await withExport(client, made, () => copyOneFile(join(made.folder, made.files[0]!.name), path, context));
     };
     try {
       await withClient(home, pack, { ...context, repeatable: true });

@@ -1,6 +1,6 @@
 import type { Client } from '../../contract/client.ts';
 import type { RunSummary } from '../../contract/contract.ts';
-import { Failure, ignoring, runNotActive } from '../../contract/failure.ts';
+import { asFailure, Failure, ignoring, runNotActive } from '../../contract/failure.ts';
 import { isLive } from '../../contract/run-facts.ts';
 import { advise, print } from '../output.ts';
 import { untilEnded } from '../until-ended.ts';
@@ -12,8 +12,9 @@ export async function pauseRun(named: string, { home }: CommandOptions): Promise
   const pause = async (client: Client, runId: string) => {
     const { status } = await requireLive(client, runId);
     if (status === 'paused' && !requested) return print(`${runId} is already paused`);
+    const repeated = requested;
     requested = true;
-    if (status !== 'paused') await command(client, runId, 'pause');
+    if (status !== 'paused') await pauseOrResume(client, runId, 'pause', repeated);
     advise(`paused ${runId}; continue with \`starpo resume ${runId}\``);
   };
   await withRun(home, named, pause, { repeatable: true });
@@ -27,7 +28,7 @@ export async function stopRun(named: string, { home }: CommandOptions): Promise<
     const repeated = requested;
     requested = true;
     const sent = command(client, runId, 'stop');
-    // The trainer refuses a second request while it stops.
+    // The trainer may have exited because of the first request.
     const accepted = repeated ? sent.catch(ignoring('run_not_active', 'command_refused')) : sent;
     const [ended] = await Promise.all([untilEnded(client, runId), accepted]);
     return stoppedText(client, ended);
@@ -35,8 +36,25 @@ export async function stopRun(named: string, { home }: CommandOptions): Promise<
   advise(await withRun(home, named, stop, { repeatable: true }));
 }
 
+/**
+ * Pauses or resumes a run. `repeated`: an earlier request may have been carried out, and the trainer then rejects this one. Throws `command_refused`
+ * if neither was carried out.
+ */
+export async function pauseOrResume(
+  client: Client,
+  runId: string,
+  name: 'pause' | 'resume',
+  repeated: boolean,
+): Promise<void> {
+  const isPaused = async () => (await client.call('runs.get', { runId })).summary.status === 'paused';
+  await command(client, runId, name).catch(async (error) => {
+    const isRefused = asFailure(error).code === 'command_refused';
+    if (!(repeated && isRefused && (await isPaused()) === (name === 'pause'))) throw error;
+  });
+}
+
 /** Throws `command_refused` if the trainer rejects the command. */
-export async function command(client: Client, runId: string, name: 'pause' | 'resume' | 'stop'): Promise<void> {
+async function command(client: Client, runId: string, name: 'pause' | 'resume' | 'stop'): Promise<void> {
   const { accepted, message } = await client.call('runs.command', { runId, command: name });
   if (!accepted)
     throw new Failure('command_refused', `The trainer of ${runId} rejected ${name}: ${message}.`, seeRun(runId));

@@ -49,7 +49,9 @@ export async function evaluate(named: string, { home, json, ...options }: Evalua
     return ended.result(name);
   };
   const { failure, ...evaluation } = await cancelable(`Evaluating ${named}`, (context) =>
-    withStudio({ home, endpoint: { port: 0 } }, (studio) => acrossHosts(studio, (client) => play(client, context))),
+    withStudio({ home, endpoint: { port: 0 } }, (studio) =>
+      acrossHosts(studio, (client) => play(client, context), context.signal),
+    ),
   );
   if (failure) throw new Failure(failure.code, failure.message, failure.hint);
   if (!json) print(describe(evaluation));

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { makeFolder } from '../../base/folders.ts';
 import type { Client } from '../../contract/client.ts';
 import type { ExportFormat, ExportSource, MadeExport } from '../../contract/contract.ts';
-import { asFailure, Failure, ignoring } from '../../contract/failure.ts';
+import { asFailure, Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable } from '../cancelable.ts';
@@ -12,6 +12,7 @@ import { print } from '../output.ts';
 import { findStudy, resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import { untilEnded } from '../until-ended.ts';
+import { withExport } from '../with-export.ts';
 import { acrossHosts, withClient, withStudio } from './with-client.ts';
 
 interface Options {
@@ -35,13 +36,11 @@ export async function exportRun(named: string, options: Options): Promise<void> 
     const write = async (client: Client) => {
       const of = await sourceOf(client, named, checkpoint);
       const made = await asTask(client, context, (taskId) => client.call('exports.make', { of, format }, taskId));
-      try {
-        if (out === undefined) return await contents(made);
+      return withExport(client, made, async () => {
+        if (out === undefined) return contents(made);
         const paths = await copyFiles(made, resolve(out), context.signal);
         return paths.map((path) => `${path}\n`).join('');
-      } finally {
-        await client.call('exports.forget', { exportId: made.exportId }).catch(ignoring('connection_lost'));
-      }
+      });
     };
     return withClient(home, write, { ...context, repeatable: true });
   });
@@ -100,7 +99,6 @@ async function exportLive(named: string, { as, out, home }: Options): Promise<vo
     let runId: string | undefined;
     await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
       const ended = acrossHosts(studio, async (client) => {
-        await client.call('history.ready', {});
         if (runId === undefined) {
           runId = await resolveRun(client, named);
           print(`tensorboard --logdir ${resolve(out)}`);

@@ -24,7 +24,6 @@ export async function printLog(
   try {
     await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
       const ended = acrossHosts(studio, async (client) => {
-        await client.call('history.ready', {});
         const runId = await resolveRun(client, followed);
         followed = runId;
         const update = async () => printer.print(await client.call('runs.log', { runId }));

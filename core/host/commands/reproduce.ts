@@ -57,7 +57,6 @@ export async function reproduce(paper: string, options: ReproduceOptions): Promi
   try {
     await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
       const work = acrossHosts(studio, async (client) => {
-        await client.call('history.ready', {});
         const { version } = await client.call('system.info', {});
         const facts = factsOf(version, command.join(' '), { model, quick, selection });
         return runStudies(client, { selection, plan, printed }, (results) =>

@@ -3,6 +3,7 @@ import { type Client, connectionLost } from '../../contract/client.ts';
 import type { FirstStepCheck, JournalEvent, RunSummary } from '../../contract/contract.ts';
 import { asFailure, Failure, ignoring } from '../../contract/failure.ts';
 import { checkLine, notOk, verdictSummary } from '../../contract/first-step-words.ts';
+import { isLive } from '../../contract/run-facts.ts';
 import { type EventType, isKnownType, meaningOf } from '../../run-directory/events.ts';
 import { hasWebFolder, webFolder } from '../../server/address.ts';
 import { advise, durationText, iterationLine, print, stoppedExitCode, successLine, warn } from '../output.ts';
@@ -11,7 +12,7 @@ import { resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';
 import { hasEnded } from '../until-ended.ts';
-import { command, stoppedText } from './control.ts';
+import { pauseOrResume, stoppedText } from './control.ts';
 import { extension, type NewRunOptions, newRunFrom } from './new.ts';
 import { idleQueue } from './queue.ts';
 import { acrossHosts, type CommandOptions, withClient, withStudio } from './with-client.ts';
@@ -115,7 +116,10 @@ async function followNew(studio: Studio, runId: string, json: boolean): Promise<
 async function startExisting(studio: Studio, named: string, json: boolean): Promise<Follower> {
   const { follower, folder, summary } = await acrossHosts(studio, async (client) => {
     await client.call('trainer.require', {});
-    const found = await client.call('runs.get', { runId: await resolveRun(client, named) });
+    const runId = await resolveRun(client, named);
+    // Otherwise an earlier start that is not indexed yet would count as the start by this command.
+    await client.call('runs.adopt', { runId });
+    const found = await client.call('runs.get', { runId });
     const follower = new Follower(studio, found.summary, json);
     await follower.skipPast(client);
     return { ...found, follower };
@@ -235,11 +239,13 @@ class Follower {
   async restart(client: Client): Promise<void> {
     const { id: runId, status } = this.run;
     if (status !== 'paused') {
-      while (!(await this.requestStart(client, this.requested)));
+      while (!(await this.requestStart(client, this.requested && !isLive(status))));
       return;
     }
+    const repeated = this.requested;
+    this.requested = true;
     const { summary } = await client.call('runs.get', { runId });
-    if (summary.status === 'paused') await command(client, runId, 'resume');
+    if (summary.status === 'paused') await pauseOrResume(client, runId, 'resume', repeated);
   }
 
   /** Returns whether the run has started. `mayRun`: if its trainer is running without an event, because another host started it, waits and returns false. */

@@ -45,14 +45,7 @@ export async function withClient<T>(
   use: (client: Client) => Promise<T>,
   { repeatable = false, signal }: { repeatable?: boolean; signal?: AbortSignal } = {},
 ): Promise<T> {
-  const onceIndexed = async (client: Client) => {
-    // A host that has just started might not have indexed every run.
-    await unlessAborted(signal, client.call('history.ready', {}));
-    return use(client);
-  };
-  return withStudio({ home }, async (studio) =>
-    repeatable ? acrossHosts(studio, onceIndexed, signal) : onHost(studio, onceIndexed, signal),
-  );
+  return withStudio({ home }, (studio) => (repeatable ? acrossHosts : onHost)(studio, use, signal));
 }
 
 /** Uses the API for one command about a run. */
@@ -76,7 +69,10 @@ export function withRun<T>(
 async function onHost<T>(studio: Studio, use: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
   const channel = await unlessAborted(signal, studio.open());
   try {
-    return await use(confirmingCommands(createClient(channel), askOnTerminal));
+    const client = confirmingCommands(createClient(channel), askOnTerminal);
+    // A host that has just started might not have indexed every run.
+    await unlessAborted(signal, client.call('history.ready', {}));
+    return await use(client);
   } finally {
     channel.close();
   }
