@@ -101,7 +101,7 @@ TEST_CASE("the filter keeps the groups with the highest reward std") {
     CHECK(result.kept == std::vector<bool>{true, true, false, true});
     CHECK(result.warnings.size() == 1);
   }
-  SUBCASE("fraction rounds as intended: 0.29 of 100 keeps 29") {
+  SUBCASE("a fraction of 0.29 keeps 29 of 100 groups despite rounding") {
     const std::vector<Scores> hundred(100, {0, 1});
     const auto result = kept(hundred, FilterStrategy::fraction, 0.29);
     CHECK(std::ranges::count(result, true) == 29);

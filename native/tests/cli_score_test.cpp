@@ -39,7 +39,7 @@ std::string request(const PackedBatch& batch) { return json{{"ids", batch.tokens
 
 }  // namespace
 
-TEST_CASE("scores equal the reference forward pass and are bit-identical to training") {
+TEST_CASE("scores match the reference forward pass and are bit-identical to training") {
   ThreadPool threads(2);
   for (const bool tied : {true, false}) {
     CpuNetwork network(small_config({4, 2, 6, tied}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);

@@ -46,7 +46,7 @@ TEST_CASE("weights of claims have no effect without reasoning or without rules t
             .starts_with("no environment has rules"));
 }
 
-TEST_CASE("options of normalization, whitening and the length cost have no effect without these") {
+TEST_CASE("options of normalization, whitening and the length cost have no effect while these are off") {
   const auto idle = idle_in(starpo_s_example());
   CHECK(idle.at("reward.normalize_terms") == "reward.normalization is none");
   CHECK(idle.at("reward.length_buffer") == "reward.length_cost is 0");
@@ -100,7 +100,7 @@ TEST_CASE("clipping has no effect if each iteration takes a single on-policy ste
   CHECK(on_gpu.at("policy_loss.clip_low").find("rollout/logprob_gap") != std::string::npos);
 }
 
-TEST_CASE("settings of the loss and of corrections have no effect without what they act on") {
+TEST_CASE("loss and correction settings have no effect while their term is off") {
   const auto example_idle = idle_in(starpo_s_example());
   for (const char* path : {"policy_loss.tau_positive", "policy_loss.likelihood_gate", "correction.level",
                            "correction.high", "correction.divergence", "correction.bound"})

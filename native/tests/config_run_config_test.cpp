@@ -94,7 +94,7 @@ TEST_CASE("all keys of the example of run.json are read") {
   CHECK(run_config_warnings(config).empty());
 }
 
-TEST_CASE("contradictory settings of the loss are refused with the way out") {
+TEST_CASE("contradictory loss settings are rejected with a fix") {
   const auto refusal = [](const std::vector<std::pair<std::string, json>>& changes) {
     auto config = example();
     for (const auto& [pointer, value] : changes) config[json::json_pointer(pointer)] = value;

@@ -198,7 +198,7 @@ TEST_CASE("results do not depend on slots, and turns before the first new contex
   }
 }
 
-TEST_CASE("equal contexts of an episode draw different tokens") {
+TEST_CASE("turns with equal contexts sample different tokens") {
   RunConfig config = window_config(1);
   config.environments[0].prompt = {"", "Act.", "Act."};
   for (const Episode& episode : Played(config).episodes)

@@ -34,7 +34,7 @@ void in_every_order(const std::vector<Check>& checks) {
 
 }  // namespace
 
-TEST_CASE("cuda attention: forward and backward equal the reference in every thread order") {
+TEST_CASE("cuda attention: forward and backward match the reference in every thread order") {
   in_every_order(attention_checks());
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("cuda attention: cached attention is bit-identical to the packed forwa
   in_every_order(cached_attention_checks());
 }
 
-TEST_CASE("cuda attention: the reference gradient equals finite differences") {
+TEST_CASE("cuda attention: the reference gradient matches finite differences") {
   const AttentionCase<float> of(4, 2, 16, {0, 3, 3, 9});
   const std::vector<double> qkv = doubles(of.qkv), attended_gradient = doubles(random_numbers(of.attended_size(), 2));
   const auto loss = [&](const std::vector<double>& inputs) {

@@ -46,29 +46,29 @@ void check_in_every_order(const std::vector<Check>& checks) {
 
 }  // namespace
 
-TEST_CASE("CUDA: norms and column sums equal the reference in every thread order") {
+TEST_CASE("CUDA: norms and column sums match the reference in every thread order") {
   check_in_every_order(norm_checks());
 }
-TEST_CASE("CUDA: rotary embedding and cache writes equal the reference in every thread order") {
+TEST_CASE("CUDA: rotary embedding and cache writes match the reference in every thread order") {
   check_in_every_order(rope_checks());
 }
-TEST_CASE("CUDA: SwiGLU equals the reference in every thread order") { check_in_every_order(swiglu_checks()); }
-TEST_CASE("CUDA: embedding lookup and gradient equal the reference in every thread order") {
+TEST_CASE("CUDA: SwiGLU matches the reference in every thread order") { check_in_every_order(swiglu_checks()); }
+TEST_CASE("CUDA: embedding lookup and gradient match the reference in every thread order") {
   check_in_every_order(embedding_checks());
 }
-TEST_CASE("CUDA: the value head equals the reference in every thread order") {
+TEST_CASE("CUDA: the value head matches the reference in every thread order") {
   check_in_every_order(value_head_checks());
 }
-TEST_CASE("CUDA: losses equal the reference in every thread order") { check_in_every_order(loss_checks()); }
+TEST_CASE("CUDA: losses match the reference in every thread order") { check_in_every_order(loss_checks()); }
 TEST_CASE("CUDA: the sampler follows its distribution in every thread order") {
   check_in_every_order(sampler_checks());
 }
 TEST_CASE("CUDA: decoding steps advance without the host in every thread order") {
   check_in_every_order(decode_state_checks());
 }
-TEST_CASE("CUDA: AdamW equals the reference in every thread order") { check_in_every_order(adamw_checks()); }
+TEST_CASE("CUDA: AdamW matches the reference in every thread order") { check_in_every_order(adamw_checks()); }
 
-TEST_CASE("CUDA: the gradient of the logits equals finite differences of the CPU's loss") {
+TEST_CASE("CUDA: the gradient of the logits matches finite differences of the CPU's loss") {
   constexpr int vocab = 11;
   const std::int32_t target = 4;
   const float temperature = 1.3f, weight = 0.5f, rollout_logprob = -2.1f, advantage = -0.8f, reference_logprob = -1.7f;
@@ -111,7 +111,7 @@ TEST_CASE("CUDA: the gradient of the logits equals finite differences of the CPU
   }
 }
 
-TEST_CASE("CUDA: without clipping, AdamW has the CPU's bits") {
+TEST_CASE("CUDA: AdamW without clipping is bit-identical to the CPU's") {
   constexpr int size = 1003;
   const auto start = random_numbers(size, 2);
   std::vector<std::uint8_t> decayed(size);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPartials = std::size_t{8} << 20;
 
-TEST_CASE("cuda gemm: every product equals the reference in every thread order") {
+TEST_CASE("cuda gemm: every product matches the reference in every thread order") {
   for (const unsigned order : {0, 1, 2, 3, 5, 6}) {
     CAPTURE(order);
     emulated::set_order(order);

@@ -101,7 +101,7 @@ TEST_CASE("cuBLASLt: large products use it, others the trainer's own kernels") {
   CHECK(matmul.counts().own == 3);
 }
 
-TEST_CASE("cuBLASLt: the declared alignment is that of the operands") {
+TEST_CASE("cuBLASLt: the declared alignment matches the operands") {
   Fixture f;
   Matmul matmul = f.fast("good");
   GemmProblem<Bf16, float> problem(f.stream, GemmLayout::nt, kTokens + 1, kWide, kNarrow, 8);

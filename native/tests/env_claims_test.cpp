@@ -53,7 +53,7 @@ void check_all(const Environment& environment, const std::vector<ClaimCase>& cas
 }  // namespace
 
 // ____ / __G_ / O___ / __OP
-TEST_CASE("FrozenLake checks positions, ways, neighbors, directions and plans, in the starter's words and in prose") {
+TEST_CASE("FrozenLake checks positions, paths, neighbors, directions and plans, in the starter's words and in prose") {
   const auto environment = lake(10006);
   REQUIRE(environment->board() == "____\n__G_\nO___\n__OP");
   const std::vector<std::string> way{"Up", "Up", "Left"};
@@ -126,7 +126,7 @@ TEST_CASE("observations with coordinates fix how positions are counted") {
 }
 
 // ###### / #O#### / #__### / #X_### / #_P_## / ######
-TEST_CASE("Sokoban checks positions, pushes, ways, neighbors and plans") {
+TEST_CASE("Sokoban checks positions, pushes, paths, neighbors and plans") {
   const auto environment = started(
       "sokoban",
       R"({"dim_x":6,"dim_y":6,"num_boxes":1,"max_steps":100,"search_depth":300,"grid_lookup":{"0":"#","1":"_","2":"O","3":"√","4":"X","5":"P","6":"S"}})",

@@ -101,7 +101,7 @@ TEST_CASE("prices") {
     CHECK(item_error("{\"pricing\": " + std::string(invalid) + "}") == "catalogue_invalid");
 }
 
-TEST_CASE("options are in lower case, and a repeated name replaces values in its first place") {
+TEST_CASE("options are in lower case, and a repeated name replaces the values and keeps its place") {
   const auto options = [](const std::string& json) {
     return read_item("{\"customization_options\": " + json + "}").options;
   };
@@ -297,7 +297,7 @@ TEST_CASE("a damaged product store is rejected, or reading it fails with index_i
   }
 }
 
-TEST_CASE("the search ranks the product whose title it has first") {
+TEST_CASE("a search for a product's title ranks that product first") {
   const auto catalogue = Catalogue::open("synthetic:60:3", false);
   for (const std::uint32_t i : {0u, 17u, 59u}) {
     const auto found = catalogue->search(catalogue->product(i).title);

@@ -172,7 +172,7 @@ TEST_CASE("version 1 of RAGEN pays the reward of WebShop, version 2 only a perfe
   }
 }
 
-TEST_CASE("a copy of WebShop continues on its own") {
+TEST_CASE("a copy of WebShop is independent of the original") {
   WebShop shop(webshop_config(WebShopConfig::Wrapper::none));
   shop.reset(3, nullptr);
   const auto copy = shop.clone();

@@ -109,7 +109,7 @@ TEST_CASE("without named actions, the whole answer is one action, with the envir
   CHECK(line.at("steps")[0].at("executed")[0].at("slipped") == false);
 }
 
-TEST_CASE("a state above max_state_tokens is read without its middle, and what was omitted is counted") {
+TEST_CASE("a state above max_state_tokens is truncated in the middle, and omitted tokens are counted") {
   RunConfig config = player_config();
   config.environments[0].prompt.first = "<{state}>";
   const auto play = [&](int limit) {
@@ -200,7 +200,7 @@ TEST_CASE("a turn's score is the sum of its weighted reward terms, and the succe
   CHECK(sum == doctest::Approx(metrics.at("rollout/reward_mean")));
 }
 
-TEST_CASE("with a length buffer, a response costs by the share of the buffer that it fills") {
+TEST_CASE("with a length buffer, the length cost is proportional to the filled share of the buffer") {
   const RewardConfig config{.length_cost = 2, .length_buffer = 20};
   const auto cost = [&](std::size_t tokens) {
     Turn turn;

@@ -10,7 +10,7 @@
 using namespace starpo;
 
 // Each file was written by another implementation in double precision.
-TEST_CASE("logits, log-probabilities, gradients and three optimizer steps equal PyTorch's") {
+TEST_CASE("logits, log-probabilities, gradients and three optimizer steps match PyTorch's") {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(test::repository() / "native/tests/goldens"))
     if (entry.path().extension() == ".json") files.push_back(entry.path());

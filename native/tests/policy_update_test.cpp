@@ -127,7 +127,7 @@ TEST_CASE("an update takes one step per mini-batch and epoch, and its first rati
   CHECK(update(config, folder.path()).result.metrics.at(std::string(metric::kActorRatioMax)) == 1);
 }
 
-TEST_CASE("in a first step every objective and ratio level equals PPO, bit for bit, and charts its terms") {
+TEST_CASE("in the first step, every objective and ratio level is bit-identical to PPO and reports its terms") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();

@@ -91,7 +91,7 @@ TEST_CASE("groups above the staleness limit leave the buffer") {
   CHECK(buffer.size() == 0);
 }
 
-TEST_CASE("a stored buffer is the same buffer, bit by bit") {
+TEST_CASE("a stored buffer is restored bit-identically") {
   RunConfig config;
   config.replay = {3, 0.5};
   ReplayBuffer buffer;

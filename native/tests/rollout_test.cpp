@@ -58,7 +58,7 @@ TEST_CASE("slots and threads do not change any bit of a rollout") {
   }
 }
 
-TEST_CASE("rollouts with other first numbers draw other tokens, also for the same levels") {
+TEST_CASE("rollouts with different first episode numbers sample different tokens, even on the same levels") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   const RunConfig config = small_run_config();

@@ -463,7 +463,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     });
   });
 
-  test('fits the step size that is long for the model, in any unit', async () => {
+  test('fits the step-size threshold to the model, in any unit', async () => {
     const fits = [];
     for (const unit of [1, 0.01]) {
       put('tuning/held', 'healthy', { rate: 1e-4 * unit });

@@ -59,7 +59,7 @@ describe.skipIf(!hasPython)('checks of GPU results', () => {
     expect(check('iterations', [{ ...run, logprob_gap_max: null, gradient_norm: null }])).toHaveLength(2);
   });
 
-  test('differences to transformers have limits', () => {
+  test('differences from transformers have limits', () => {
     const golden = (file: string, differences: object) => ({ file, precision: 'fp32', differences });
     expect(check('goldens', [golden('qwen2-tiny.json', { loss: 2e-6, weight_changes: 6e-4 })])).toEqual([]);
     expect(check('goldens', [golden('qwen2-tiny.json', { loss: 2e-5 })])).toEqual([

@@ -185,7 +185,7 @@ describe('faults', () => {
     await adapter.end();
   });
 
-  test('a full server gets fewer connections, and a full server without our episodes is waited for', async () => {
+  test('a full server gets fewer connections, and a full server without own episodes is polled until it has capacity', async () => {
     const { server, adapter } = await play('grid-episode', 'grid_world');
     server.capacity = 2;
     const answers = await Promise.all([1, 2, 3, 4].map((id) => adapter.reset(id, reset)));

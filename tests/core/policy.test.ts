@@ -241,7 +241,7 @@ describeWithTrainer('a policy in ONNX Runtime', { timeout: 60_000 }, () => {
     await expect(thread.generate(request, control())).rejects.toMatchObject({ code: 'policy_failed' });
   });
 
-  test('does not continue without the tokens before, as after a crash', async () => {
+  test('does not continue without the previous tokens, as after a crash', async () => {
     const thread = await PolicyThread.start(starter);
     const continued = thread.generate({ ...request, restart: false }, control());
     await expect(continued).rejects.toMatchObject({ code: 'policy_failed' });

@@ -215,7 +215,7 @@ test('the sweeps of a study are created once and started until they have complet
   ]);
 });
 
-test('a report has the numbers of the paper beside the own ones and lists what disagrees', () => {
+test('a report shows the paper’s numbers beside its own and lists claims that disagree', () => {
   const columns = [
     { title: 'Final success', measure: claim.measure },
     { title: 'Collapsed', measure: { collapsed: true } as const },

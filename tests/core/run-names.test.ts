@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { derivedName, rolledBackTo, shortValue } from '../../core/contract/run-names.ts';
 
 describe('the name of a derived run', () => {
-  test('replaces the end that the parent got the same way', () => {
+  test('replaces the suffix of a derived parent', () => {
     expect(derivedName('FrozenLake b7e8', 'fork at 40', [])).toBe('FrozenLake b7e8, fork at 40');
     expect(derivedName('FrozenLake b7e8, rolled back to 8, LR 1.7e-4', 'extended to 300', [])).toBe(
       'FrozenLake b7e8, extended to 300',

@@ -103,7 +103,7 @@ test('switching off stops writing, switching on writes what is missing, and dele
   expect(existsSync(folderOf(runId))).toBe(false);
 });
 
-test('a write error is reported, does not disturb training, and is made up for later', async () => {
+test('a write error is reported and does not affect training, and missing metrics are written later', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '2');
   const core = await openCore();
   const runId = await create(core);

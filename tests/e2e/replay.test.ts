@@ -180,7 +180,7 @@ test('the clip of one level plays, pauses and can be saved as a GIF', async () =
   });
 });
 
-test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('axe reports no violations in the %s theme', async (colorScheme) => {
   await on('', { colorScheme, reducedMotion: 'reduce' }, async (page) => {
     await wall(page).getByText('Iteration 20').waitFor();
     expect(await violations(page)).toEqual([]);

@@ -63,7 +63,7 @@ const estimators: Record<string, (settings: Answer) => object> = {
   }),
 };
 
-test('estimators equal the reference implementations', () => {
+test('estimators match the reference implementations', () => {
   const cases = reference.cases.filter((each: Answer) => each.estimator && !/gdpo/.test(each.estimator));
   expect(cases.length).toBeGreaterThan(25);
   const requests = cases.map(({ estimator, settings = {}, episodes }: Answer) => ({
@@ -108,7 +108,7 @@ test('GDPO normalizes each component, then whitens over tokens as verl or over e
   }
 });
 
-test('normalized terms and whitening equal their literal restatement', () => {
+test('normalized terms and whitening match a direct implementation', () => {
   const next = random(11);
   const weights: Record<string, number> = { environment: 1, format: 0.5, success: 2 };
   const reward = { ...gdpo, environment_weight: 1, format_penalty: -0.5, success_bonus: 2 };
@@ -131,7 +131,7 @@ test('normalized terms and whitening equal their literal restatement', () => {
     );
 });
 
-test('reward normalization equals the reference implementation', () => {
+test('reward normalization matches the reference implementation', () => {
   const cases = reference.cases.filter((each: Answer) => each.normalisation);
   const scopes: Record<string, string> = { state: 'group', inductive: 'environment', batch: 'batch' };
   const methods: Record<string, string> = { asym_clip: 'asymmetric_clip' };
@@ -185,7 +185,7 @@ const losses: Record<string, (settings: Answer) => object> = {
   }),
 };
 
-test('policy losses and their gradients equal the reference implementations', () => {
+test('policy losses and their gradients match the reference implementations', () => {
   const cases = reference.cases.filter((each: Answer) => each.loss);
   const requests = cases.map(({ loss, settings, sequences }: Answer) => ({
     ...losses[loss]!(settings),
@@ -207,7 +207,7 @@ test('policy losses and their gradients equal the reference implementations', ()
   }
 });
 
-test('importance weights and trust regions equal the reference implementations', () => {
+test('importance weights and trust regions match the reference implementations', () => {
   const cases = reference.cases.filter((each: Answer) => each.correction);
   const region = (reject: string) =>
     /^(token|seq)(_max|_mean|_sum)?_(k\d)$/.exec(reject)!.slice(1) as [string, string | undefined, string];
@@ -299,7 +299,7 @@ const names = [
   'bi_level_gae',
 ];
 
-test.each([...names, 'trajectory_baseline', 'turn_baseline'])('%s equals its literal restatement', (estimator) => {
+test.each([...names, 'trajectory_baseline', 'turn_baseline'])('%s matches a direct implementation', (estimator) => {
   const next = random(7);
   const requests = Array.from({ length: 40 }, (_, i) => {
     const advantage: Settings = {
@@ -365,7 +365,7 @@ function randomLosses(next: () => number): LossRequest[] {
   });
 }
 
-test('every policy loss equals its literal restatement, and its gradient the finite differences of it', () => {
+test('every policy loss matches a direct implementation, and its gradient matches finite differences', () => {
   const requests = randomLosses(random(5));
   for (const [i, answer] of compute(requests).entries()) {
     const request = requests[i]!;
@@ -457,7 +457,7 @@ test.each([
   expect(answered).toEqual({ kept: [0], warnings: [] });
 });
 
-test('contradictory settings of the loss are refused with the way out', () => {
+test('contradictory loss settings are rejected with a fix', () => {
   const contradictions: [object, string][] = [
     [{ ratio_level: 'sequence', objective: 'cispo' }, 'policy_loss.ratio_level: must be token'],
     [{ ratio_level: 'turn', objective: 'dppo' }, 'policy_loss.ratio_level: must be token'],

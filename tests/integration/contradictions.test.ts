@@ -205,7 +205,7 @@ async function validate(preset: string, settings: Settings): Promise<string> {
   return text(child.stderr);
 }
 
-describe('contradictory settings are refused, and the way out is valid', () => {
+describe('contradictory settings are rejected, and the suggested fix is valid', () => {
   test.concurrent.for(contradictions)('%s %j', async ([preset, settings, path, message, wayOut]) => {
     const refusal = await validate(preset, settings);
     expect(refusal).toContain(`${path}: ${message}`);

@@ -46,7 +46,7 @@ test('core and the trainer have the same event types and fields', () => {
   expect(Object.fromEntries(ours)).toEqual(Object.fromEntries(described));
 });
 
-test.each(releaseEnvironments)('core and the trainer read the run.json of an older %s run alike', (name) => {
+test.each(releaseEnvironments)('core and the trainer read the run.json of an older %s run identically', (name) => {
   const path = join(releaseRuns, name, 'run.json');
   const output = execFileSync(trainer, ['validate', path, '--json'], { encoding: 'utf8' });
   const { config, warnings } = JSON.parse(output);

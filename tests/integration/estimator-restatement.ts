@@ -1,4 +1,4 @@
-/** Literal restatements of the estimators in docs/algorithms.md, written from the formulas and without the trainer's code. Slow. */
+/** Direct implementations of the estimators in docs/algorithms.md, written from the formulas and without the trainer's code. Slow. */
 
 export interface Turn {
   tokens: number;

@@ -72,7 +72,7 @@ test('small runs killed in any phase and resumed produce the same files', {
   expect(await killTrainer(10, randomNumbers(seed))).toMatchObject({ kills: 10 });
 });
 
-test('threads, slots, micro-batches and scalar kernels do not change the trained bits', {
+test('threads, slots, micro-batches and scalar kernels do not change any bit of the trained weights', {
   timeout: 300_000,
 }, async () => {
   const small = {

@@ -1,4 +1,4 @@
-/** A literal restatement of the policy loss in docs/algorithms.md, written from the formulas and without the trainer's code. Slow. */
+/** A direct implementation of the policy loss in docs/algorithms.md, written from the formulas and without the trainer's code. Slow. */
 
 import type { RunConfig } from '../../core/run-config/run-config.ts';
 

@@ -116,7 +116,7 @@ test.each(['frozen-lake-slippery', 'sokoban'])(
   },
 );
 
-test('without thinking the response starts with its answer', { timeout: 60_000 }, async () => {
+test('without reasoning, the response starts with the answer', { timeout: 60_000 }, async () => {
   const [episode] = await play('qwen2.5-0.5b-bandit', { 'rollout.think': 'false' });
   expect(episode!.prompt_text).toMatch(/<\|im_end\|>\n<\|im_start\|>assistant\n<answer>$/);
   expect(idsOf(episode!.steps[0]!.context_ids)).toEqual(tokenized(episode!.prompt_text));

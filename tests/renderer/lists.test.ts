@@ -161,7 +161,7 @@ test.each([
   expect(fileOf(id, null)).toEqual(file && { ...file, evaluation: null });
 });
 
-test('rollout files: newest first, training before evaluation, no duplicates', () => {
+test('rollout files are sorted newest first, training before evaluation, without duplicates', () => {
   const file = (iteration: number, split: string, episodes = 1): RolloutFile => ({
     iteration,
     split,
@@ -174,13 +174,13 @@ test('rollout files: newest first, training before evaluation, no duplicates', (
   expect(files).toEqual([file(2, 'train'), file(2, 'lake'), file(1, 'train', 7)]);
 });
 
-test('log lines: in order, no duplicates', () => {
+test('log lines are sorted, without duplicates', () => {
   const line = (seq: number, message = ''): LogLine => ({ seq, time: 0, level: 'info', message });
   const log = [line(1), line(5), line(3), line(5, 'again')].reduce<LogLine[]>(withLine, []);
   expect(log).toEqual([line(1), line(3), line(5, 'again')]);
 });
 
-test('runs: newest first, a newer summary replaces the old', () => {
+test('runs are sorted newest first, and a newer summary replaces an older one', () => {
   const newest = runOf({ id: 'newest', createdAt: 2 });
   const older = runOf({ id: 'older', createdAt: 1 });
   const changesOf = (summary: RunSummary) => new Map([[summary.id, summary]]);

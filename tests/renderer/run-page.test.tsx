@@ -141,7 +141,7 @@ test('a new iteration updates progress, values and the chart’s text', async ()
   expect(chart()!.textContent).toContain('at iteration 3');
 });
 
-test('a live run shows its result so far, which its end completes in place', async () => {
+test('a live run shows its result so far, and updates it in place when the run ends', async () => {
   page = await Page.start();
   const runId = await held(2, { iterations: 3 });
   page.open(`#/run/${runId}`);

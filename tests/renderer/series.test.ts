@@ -150,7 +150,7 @@ describe('a series with buckets', () => {
     expect(coarse.smoothed(0.9).at(-1)).toBeCloseTo(points.smoothed(0.9).at(-1)!, 12);
   });
 
-  test('keeps spikes on a chart, and reports where it is too coarse', () => {
+  test('keeps spikes on a chart, and reports ranges that are too coarse', () => {
     const run = new RunSeries();
     run.load([stretches(0, 100, 10)]);
     const trace: Trace = {
