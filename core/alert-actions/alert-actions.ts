@@ -14,7 +14,7 @@ import { commandPlan, type Plan, rollBackPlan } from './plan.ts';
 /** Maximum number of automatic roll-backs among a run's ancestors. After that, a user must decide. */
 const maxRollbacks = 2;
 
-/** Actions on alarms: advice applied by the user and, after `work`, the automatic action of each living run (`automatic_action` of run.json). */
+/** Actions on alarms: advice applied by the user and, after `work`, the automatic action of each active run (`automatic_action` of run.json). */
 export class AlertActions {
   private readonly parts: PerformerParts;
   private readonly performer: ActionPerformer;
@@ -29,7 +29,7 @@ export class AlertActions {
     this.performer = new ActionPerformer(parts);
   }
 
-  /** Starts automatic actions for living runs and completes actions that an earlier process began. */
+  /** Starts automatic actions for active runs and completes actions that an earlier process began. */
   work(): void {
     const { history, runs, supervisor } = this.parts;
     if (this.working || this.closed || history.readOnly) return;
@@ -92,7 +92,7 @@ export class AlertActions {
     for (const stop of this.stops) stop();
   }
 
-  /** Takes the automatic action on a new alarm of a living run. */
+  /** Takes the automatic action on a new alarm of an active run. */
   private respond(runId: string): void {
     this.inBackground(runId, async () => {
       const { annotations, history, runs } = this.parts;

@@ -52,7 +52,7 @@ export class JobStates {
     return { job, attempts, logs: job.failed ? await jobLogs(this.home, runId, file) : [] };
   }
 
-  /** Requests the states of all jobs when one is next read. */
+  /** Marks all job states as stale: the next read queries Slurm for all of them. */
   expire(): void {
     this.queue = null;
   }

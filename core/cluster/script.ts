@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { SlurmTarget } from '../contract/cluster-targets.ts';
 import { runFiles } from '../run-directory/names.ts';
 
-/** The runs that a script trains: one, or several as an array of jobs. `folder` gets the output of Slurm; it is that of a single run. */
+/** The runs that a script trains: one, or several as an array of jobs. `folder` receives Slurm's output; for a single run it is the run folder. */
 export type Job =
   | { run: string; folder: string }
   | { study: string; folder: string; runs: readonly string[]; simultaneous: number | undefined };

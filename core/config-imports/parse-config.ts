@@ -13,7 +13,7 @@ export interface ConfigText {
 /** Parses YAML or JSON with an object at its top level; an empty file is an empty object. Throws `config_unreadable`. */
 export function parseConfig({ name, text }: ConfigText): Tree {
   const value = parseYaml(text, (problem) =>
-    unreadable(`${name} is not valid YAML: ${problem}.`, 'Correct the file, or choose another one.'),
+    unreadable(`${name} is not valid YAML: ${problem}.`, 'Correct the file, or choose another file.'),
   );
   if (value === null || value === undefined) return {};
   if (isTree(value)) return value;

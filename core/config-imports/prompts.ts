@@ -39,7 +39,7 @@ export function promptOf(draft: Draft, { tag, type, config, maxActions }: Tag): 
   ].join('\n');
   draft.note(
     'mapped',
-    `${tag}: env_instruction begins the first message. Turn, state, reward and answer form follow as in RAGEN, in our words, because its own are in its code.`,
+    `${tag}: env_instruction begins the first message. Turn, state, reward and answer format follow as in RAGEN, but reworded, because RAGEN defines their text in code.`,
   );
   return { system: 'You are a helpful assistant.', first: `${rules}\n\n${turn}`, next: `Reward:\n{reward}\n\n${turn}` };
 }
@@ -47,7 +47,7 @@ export function promptOf(draft: Draft, { tag, type, config, maxActions }: Tag): 
 function banditPrompt(draft: Draft, tag: string, instruction: string, think: boolean): Prompt {
   draft.note(
     instruction === '' ? 'changed' : 'mapped',
-    `${tag}: the prompt is ours${instruction === '' ? '' : ', after env_instruction'}, because RAGEN describes the arms in its code.`,
+    `${tag}: the prompt is StarPO Studio's${instruction === '' ? '' : ', after env_instruction'}, because RAGEN describes the arms in its code.`,
   );
   const { first, ...prompt } = banditChatPrompt;
   const own = think

@@ -84,7 +84,7 @@ function importEnvironment(draft: Draft): void {
     'mapped',
     `env.env_name = ${name} is the environment sokoban, with one action per turn and ${steps} turns (env.max_steps).`,
   );
-  draft.changed('The prompt is ours, because verl-agent has its prompts in code.');
+  draft.changed("The prompt is StarPO Studio's, because verl-agent defines its prompts in code.");
 }
 
 function importEstimator(draft: Draft): void {

@@ -339,7 +339,7 @@ export const procedures = {
   },
   'evaluations.choices': { input: z.object({ runId }), output: evaluationChoices },
   /**
-   * Starts to evaluate a checkpoint on fixed levels, also while the run trains; returns once the policy is loaded. `on` is a label of the run, an
+   * Starts to evaluate a checkpoint on fixed levels, even while the run trains; returns once the policy is loaded. `on` is a label of the run, an
    * environment type or a preset; default: the run's first validated environment. `set` changes keys of that environment (`config.size` or `size`).
    */
   'evaluations.start': {

@@ -38,7 +38,7 @@ export class NotificationFilter {
   /** Running runs; runs that ended earlier cause no notification. */
   private readonly live = new Set<string>();
 
-  /** Handles the notice `run`. */
+  /** Returns the notification for a `run` notice: the end of a running run, once. */
   ofRun(run: RunSummary): NotificationText | null {
     const ended = !isLive(run.status) && this.live.delete(run.id);
     if (isLive(run.status)) this.live.add(run.id);

@@ -33,7 +33,7 @@ export const ownEnvironment = z.object({
   id,
   name,
   ...ownCommand.shape,
-  /** SHA-256 of folder, line break and command, by which consent is stored. */
+  /** SHA-256 of folder, line break and command. Consent is stored under it. */
   digest: z.string(),
   /** Whether the user has confirmed the command on this computer. */
   confirmed: z.boolean(),

@@ -34,7 +34,7 @@ export const phase = z.object({
 export type Phase = z.infer<typeof phase>;
 
 /** An error with a stable code, a message and a hint. */
-/** The command of an environment that is a program of the user, and the folder in which it runs. */
+/** The command of a user's environment program, and the folder in which it runs. */
 export const ownCommand = z.object({
   command: z.string().min(1).max(4096),
   directory: z

@@ -45,7 +45,7 @@ const remedies: readonly Remedy[] = [
     why: 'A KL penalty pulls responses back toward the reference format. Use it only against chaos: with low reward std it favors the template.',
     regimes: ['chaos'],
     changes: ({ kl }) => {
-      if (kl.coefficient > 0) return 'There is a KL penalty already.';
+      if (kl.coefficient > 0) return 'The run already has a KL penalty.';
       // k1 in the loss has an expected gradient of zero.
       const hasGradient = kl.placement === 'reward' || kl.estimator !== 'k1';
       return [{ path: 'kl.coefficient', value: 0.01 }, ...(hasGradient ? [] : [{ path: 'kl.estimator', value: 'k3' }])];
@@ -61,11 +61,11 @@ const remedies: readonly Remedy[] = [
   {
     id: 'entropy_bonus',
     title: 'Roll back and raise the entropy bonus',
-    why: 'A small entropy bonus keeps responses varied. Add it early: in a run with a single thought it made reasoning varied but random.',
+    why: 'A small entropy bonus keeps responses varied. Add it early: once all reasoning was identical, it made reasoning varied but random.',
     regimes: [...lowVariety, 'compressed'],
     changes: ({ policy_loss }) =>
       policy_loss.entropy_coefficient >= 0.01
-        ? 'The entropy bonus is 0.01 or more already.'
+        ? 'The entropy bonus is already 0.01 or more.'
         : [{ path: 'policy_loss.entropy_coefficient', value: 0.01 }],
   },
   {
@@ -77,7 +77,7 @@ const remedies: readonly Remedy[] = [
       const groups = 2 * rollout.groups;
       if (rollout.group_size < 2) return 'Groups of one episode have no reward std to filter by.';
       if (filter.strategy !== 'none' && (filter.score !== 'reward_std' || filter.order !== 'largest'))
-        return 'The filter ranks groups by something else.';
+        return 'The filter does not rank groups by reward std.';
       // Also true for top_p: half of the summed std lies in at most half of the groups.
       if (['fraction', 'top_p'].includes(filter.strategy) && filter.keep <= 0.5)
         return 'The filter already keeps half or less.';
@@ -99,7 +99,7 @@ const remedies: readonly Remedy[] = [
       const { clip_low, clip_high, epochs, mini_batch } = config.policy_loss;
       if (epochs === 1 && mostTrainedEpisodes(config) <= mini_batch && !replaysGroups(config.replay))
         return 'There is one optimizer step per iteration, so nothing is clipped.';
-      if (clip_high > clip_low) return 'The upper clip range is higher already.';
+      if (clip_high > clip_low) return 'The upper clip range is already higher.';
       return [{ path: 'policy_loss.clip_high', value: rounded(1.4 * clip_low) }];
     },
   },
@@ -109,7 +109,7 @@ const commands = [
   {
     command: 'pause',
     title: 'Pause',
-    why: 'Pauses training so you can look.',
+    why: 'Pauses training so that you can inspect the run.',
   },
   {
     command: 'checkpoint',

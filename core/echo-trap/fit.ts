@@ -92,7 +92,7 @@ interface Step {
   kept: TrapState;
 }
 
-/** A run whose signals were read once, so that many weights can be tried on it. */
+/** A run with its signals read once, so that many weights can be tried. */
 interface ReadRun {
   run: LabeledRun;
   steps: Step[];

@@ -322,7 +322,7 @@ export class Monitor {
   /** The latest iteration to roll back to: without an alarm or other evidence of collapse, and before its reasoning lost variety. */
   private lastHealthy(): number | null {
     const { own } = this;
-    // Variety does not return, so a run that loses it goes back to before.
+    // Lost variety does not return, so the run must go back to a checkpoint before the loss.
     const isVaried = losesVariety(this.running.standing.state) ? isCalm : () => true;
     return own.findLast(({ clear, state }) => clear && isVaried(state))?.iteration ?? this.start;
   }

@@ -28,7 +28,7 @@ function dependenceOf(view: View): { series: Watched; value: number } {
   };
 }
 
-/** Returns null without entropy or dependence. */
+/** Returns the run's position on the regime map; null if entropy or dependence is missing. */
 export function positionOf(view: View, latches: readonly Latch[]): Position | null {
   const reading = latches[detectors.findIndex(({ name }) => name === 'entropy_falls')]!.reading;
   const { series, value } = dependenceOf(view);

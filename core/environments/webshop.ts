@@ -47,9 +47,9 @@ export const webshop: Environment = {
       {
         path: 'human_goals',
         title: 'Human goals',
-        help: 'Uses instructions that people wrote instead of synthetic ones.',
+        help: 'Human-written instructions instead of synthetic ones.',
       },
-      { path: 'show_attrs', title: 'Attribute pages', help: 'Adds a page of attributes to each product.' },
+      { path: 'show_attrs', title: 'Attribute pages', help: 'An attribute page for each product.' },
       {
         path: 'price_seed',
         title: 'Price seed',
@@ -58,7 +58,7 @@ export const webshop: Environment = {
       {
         path: 'wrapper',
         title: 'Wrapper',
-        help: 'What the model sees and earns. RAGEN adds advice and a list of actions; version 2 rewards only perfect purchases.',
+        help: 'Format of observations and rewards. RAGEN adds advice and a list of actions; version 2 rewards only perfect purchases.',
         choices: { none: 'WebShop', ragen_v1: 'RAGEN, version 1', ragen_v2: 'RAGEN, version 2', compact: 'Compact' },
       },
       {

@@ -186,7 +186,7 @@ export function lastAction(database: HistoryDatabase, runId: string): AlertActio
   return row ? toAction(row) : null;
 }
 
-/** Returns the begun actions of all runs, oldest first. This version knows their kinds, because it ingests no others. */
+/** Returns the unfinished actions of all runs, oldest first. Their kinds are known, because others are not ingested. */
 export function unfinishedActions(database: HistoryDatabase): { run: string; action: KnownAction }[] {
   return prepared<[], ActionRow & { run: string }>(
     database,

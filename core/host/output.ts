@@ -91,7 +91,7 @@ export const exitCodes: readonly { code: number; meaning: string }[] = [
   { code: 1, meaning: 'the command or its run failed, or another client stopped the run; `doctor` found a problem' },
   { code: 2, meaning: 'invalid input: an unknown command, option, run or preset, an invalid setting or file' },
   { code: 130, meaning: 'canceled by Ctrl-C (SIGINT); `train` and `resume` stop the run with a checkpoint first' },
-  { code: 143, meaning: 'the same, after SIGTERM' },
+  { code: 143, meaning: 'terminated by SIGTERM; `train` and `resume` stop the run with a checkpoint first' },
 ];
 
 export const print = (text: string) => void process.stdout.write(`${text}\n`);

@@ -3,7 +3,7 @@ import type { ImportSource } from '../contract/imports.ts';
 import { assumptionOf, labelIn, starpoNames, substitutesFor, withoutLabel } from './metric-names.ts';
 import { type Column, listed, shortened } from './table.ts';
 
-/** Limit of the API. */
+/** Maximum length of a metric name in core's API. */
 const maxNameLength = 128;
 
 export const sourceTitles: Record<ImportSource, string> = {

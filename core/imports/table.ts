@@ -37,7 +37,7 @@ export class Column {
     else if (value !== null) this.add(row, value);
   }
 
-  /** Whether the name is that of a column of wall-clock times. */
+  /** Whether the column contains wall-clock times, according to its name. */
   get isTime(): boolean {
     return /^(_?timestamp|wall[ _]time|time)$/i.test(this.name);
   }

@@ -93,13 +93,21 @@ export async function checkProgram(
     'the same seed gives the same episode',
     async (program, hello) => {
       for (const [index, seed] of [...seeds.entries()].reverse())
-        expectEqual(comparable(await play(program, hello, seed)), single[index]!, `Seed ${seed} gave another episode.`);
+        expectEqual(
+          comparable(await play(program, hello, seed)),
+          single[index]!,
+          `Seed ${seed} gave a different episode.`,
+        );
       return null;
     },
   );
   const unrepeated = playsAll && repeats ? null : 'episodes fail or don’t repeat';
   const playAgain = async (program: EnvironmentProgram, hello: Hello) =>
-    expectEqual(comparable(await play(program, hello, seeds[0]!)), single[0]!, 'The next episode was another one.');
+    expectEqual(
+      comparable(await play(program, hello, seeds[0]!)),
+      single[0]!,
+      'The next episode with the same seed was different.',
+    );
   await run('an episode can be closed before its end', async (program, hello) => {
     const id = program.newEpisode();
     await program.reset(id, seeds[0]!);
@@ -108,7 +116,7 @@ export async function checkProgram(
     await playAgain(program, hello);
     return null;
   });
-  await runIf(unrepeated, 'a step after the end does no harm', async (program, hello) => {
+  await runIf(unrepeated, 'a step after the end is tolerated', async (program, hello) => {
     const { id, episode } = await playOpen(program, hello, seeds[0]!);
     if (!isDone(episode)) return { skipped: `the first episode has more than ${maxSteps} steps` };
     // Any answer will do, also an error.
@@ -131,13 +139,17 @@ export async function checkProgram(
     await stepWith(program, texts);
     return null;
   });
-  await runIf(unrepeated, 'many episodes at once don’t affect each other', async (program, hello) => {
+  await runIf(unrepeated, 'parallel episodes don’t affect each other', async (program, hello) => {
     const count = Math.min(hello.episodes, maxAtOnce);
     if (count === 1) return { skipped: 'the program plays one episode at a time' };
     const indices = Array.from({ length: count }, (_, index) => index % seeds.length);
     const episodes = await Promise.all(indices.map((index) => play(program, hello, seeds[index]!)));
     for (const [at, index] of indices.entries())
-      expectEqual(comparable(episodes[at]!), single[index]!, `Seed ${seeds[index]} gave another episode than alone.`);
+      expectEqual(
+        comparable(episodes[at]!),
+        single[index]!,
+        `Seed ${seeds[index]} gave a different episode than when played alone.`,
+      );
     return { measured: `${count} episodes` };
   });
   await runIf(unrepeated, 'a new process continues after a crash', async (program) => {

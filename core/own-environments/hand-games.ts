@@ -66,4 +66,4 @@ export class HandGames {
   }
 }
 
-const gameUnknown = () => new Failure('game_unknown', 'That episode has ended.', 'Start another one.');
+const gameUnknown = () => new Failure('game_unknown', 'The episode has ended.', 'Start a new episode.');

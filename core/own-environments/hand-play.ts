@@ -39,7 +39,7 @@ export class HandPlay {
   async act(text: string): Promise<void> {
     const { actions } = this;
     const action = actions ? actions.find((name) => name.toLowerCase() === text.toLowerCase()) : text;
-    if (this.frames.at(-1)!.done) throw invalidMove('The episode is over', 'Start another one.');
+    if (this.frames.at(-1)!.done) throw invalidMove('The episode has ended', 'Start a new episode.');
     if (action === undefined) throw invalidMove(`"${text}" is not an action`, `Actions: ${actions?.join(', ')}.`);
     const before = this.answer;
     const answer = await this.program.step(this.episode, action);

@@ -157,7 +157,7 @@ export class OwnEnvironments {
     this.games.close();
   }
 
-  /** Returns the weights of a policy, and a configuration with which it plays an environment. */
+  /** Returns the weights of a policy and a configuration for playing the environment. */
   private async policyOf(
     added: AddedEnvironment,
     policy: WatchedEpisodes['policy'],
@@ -246,7 +246,7 @@ function commandOfAddress(address: string): string {
   throw new Failure(
     'address_invalid',
     `"${address}" is not an address.`,
-    'It begins with http://, https://, ws:// or wss://.',
+    'Use an address that begins with http://, https://, ws:// or wss://.',
   );
 }
 

@@ -60,7 +60,7 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-/** A process of an environment that is a program of the user, started by hand (docs/formats/process-environment.md). */
+/** A process of a user's environment program, outside training (docs/formats/process-environment.md). */
 export class EnvironmentProgram {
   private readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   private readonly pending = new Map<number, Pending>();
@@ -118,7 +118,8 @@ export class EnvironmentProgram {
     for (const start = Date.now(); ; ) {
       const answer = await this.request(id, { id, reset: { seed, split, noise: seed } });
       if (!busyAnswer.safeParse(answer).success) return parsed(resetAnswer, answer);
-      if (Date.now() - start > this.limit * 1000) throw broken(`The program had no room within ${this.limit} s.`);
+      if (Date.now() - start > this.limit * 1000)
+        throw broken(`The program accepted no further episode within ${this.limit} s.`);
       // It has room when another episode ends.
       await Promise.race([once(this.room, 'free'), pause(200)]);
     }

@@ -103,7 +103,7 @@ const otherAlgorithms: readonly Algorithm[] = [
   other(
     'hgpo',
     'HGPO',
-    'Compares each turn with other turns at the same state, most of all with those that share its past.',
+    'Compares each turn with other turns at the same state. Turns with a longer shared history count more.',
     estimate({ estimator: 'hgpo', rewards: 'turn', turn_gamma: 0.95 }),
   ),
   other(
@@ -127,13 +127,13 @@ const otherAlgorithms: readonly Algorithm[] = [
   other(
     'trajectory-baseline',
     'Trajectory baseline',
-    'A light critic on the policy estimates the reward of the episode at its start.',
+    'A linear value head on the policy estimates the reward of the episode at its start.',
     estimate({ estimator: 'trajectory_baseline', whiten: true }, 'head'),
   ),
   other(
     'turn-baseline',
     'Turn baseline',
-    'A light critic on the policy estimates the return at the start of each turn.',
+    'A linear value head on the policy estimates the return at the start of each turn.',
     estimate({ estimator: 'turn_baseline', rewards: 'turn', turn_gamma: 0.95, whiten: true }, 'head'),
   ),
   other(

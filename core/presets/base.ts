@@ -31,7 +31,7 @@ const ownPrefix = 'own-';
 /** Returns the short name of the preset of an environment that the user has added. */
 export const ownPresetName = ({ id }: { id: string }): string => ownPrefix + id;
 
-/** Returns whether an id or short name is that of an added environment's preset, which may be from another machine. */
+/** Returns whether an id or short name belongs to the preset of an added environment, possibly from another machine. */
 export const isOwnPreset = (preset: string): boolean => String(preset).startsWith(ownPrefix);
 
 /** Written as version 1. The upgrade table adds later options. */

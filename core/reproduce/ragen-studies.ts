@@ -190,7 +190,7 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
   {
     id: 'figure-10',
     title: 'Figure 10: updates per rollout (online-k)',
-    question: 'Do fresher rollouts learn more from the same number of updates?',
+    question: 'Do fresher rollouts improve the policy more for the same number of updates?',
     constant:
       'Updates and episodes per update. “Rollout reuse” updates k times on one rollout, as in the caption, so online-k plays a k-th of the episodes. “Larger rollouts” splits a rollout of k times the size into k updates, as in RAGEN’s script, so all play the same number.',
     rows: ['reuse', 'fresh'].flatMap((sweep) =>
@@ -235,7 +235,7 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
       ...{ sweep: 'vanilla-bandit', point },
       columns: (['first', 'last'] as const).flatMap((at) => [
         {
-          title: `Distinct thoughts, ${at} ten iterations`,
+          title: `Distinct reasoning texts, ${at} ten iterations`,
           measure: metric('rollout/distinct_first_thoughts', at, 'share'),
         },
         {
@@ -250,7 +250,7 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
     })),
     claims: [
       {
-        text: 'GRPO: thoughts are more similar in the last ten iterations than in the first.',
+        text: 'GRPO: reasoning is more similar in the last ten iterations than in the first.',
         higher: { sweep: 'vanilla-bandit', point: 'GRPO' },
         lower: { sweep: 'vanilla-bandit', point: 'GRPO' },
         measure: metric('rollout/thought_likeness_in_group', 'last', 'share'),
@@ -261,7 +261,7 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
   },
   {
     id: 'table-2',
-    title: 'Table 2: prompts against responses per prompt',
+    title: 'Table 2: prompts and rollouts per prompt',
     question: 'How should a fixed number of episodes be divided into prompts and rollouts per prompt?',
     constant: '128 episodes per iteration, of which a quarter is trained on in one update, except without groups.',
     rows: promptCounts.map((count, index) => ({

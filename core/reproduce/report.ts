@@ -49,7 +49,7 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
   const withVerdict = (claims: readonly { verdict: Verdict }[], verdict: Verdict) =>
     String(claims.filter((claim) => claim.verdict === verdict).length);
   const quick =
-    'This is the quick version: about a hundredth of the training. It shows that every study runs, not what it shows.';
+    'This is the quick version, with about a hundredth of the training. It checks that every study runs; its results are not meaningful.';
   return [
     { heading: facts.title, level: 1 },
     ...(facts.quick ? [{ text: quick }] : []),
@@ -62,7 +62,7 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
         ['Date', facts.date],
         [
           'Intervals',
-          '95 %. Over seeds (Student’s t) with at least three, otherwise over the levels of the evaluation (Wilson). Those of the paper are Wilson intervals for its 256 prompts.',
+          '95 %. Over seeds (Student’s t) with at least three, otherwise over the levels of the evaluation (Wilson). For the paper’s numbers: Wilson intervals over its 256 prompts.',
         ],
         [
           'Verdicts',

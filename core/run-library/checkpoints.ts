@@ -46,7 +46,7 @@ export class Checkpoints {
     );
   }
 
-  /** Pins or unpins a checkpoint. A living trainer does it itself, because it also deletes optimizer state. Throws `run_unknown`, `checkpoint_missing` or `command_refused`. */
+  /** Pins or unpins a checkpoint. A running trainer does this itself, because it also deletes optimizer state. Throws `run_unknown`, `checkpoint_missing` or `command_refused`. */
   async pin(runId: string, iteration: number, pinned: boolean): Promise<void> {
     const { runs, notices } = this.parts;
     const { status } = runs.get(runId);

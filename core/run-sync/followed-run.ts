@@ -74,7 +74,7 @@ export class FollowedRun {
   private readonly ingestion = new Coalescer(() => this.ingest());
   private readonly summaries = new Throttle(() => this.publishSummary());
   private readonly traps = new Throttle(() => this.publishTrap().catch((error) => this.parts.log(String(error))));
-  /** Null without a living trainer. */
+  /** Null without a running trainer. */
   private trainer: FollowedTrainer | null = null;
   /** Null if the run has changed since. */
   private cachedSummary: RunSummary | null = null;
@@ -121,7 +121,7 @@ export class FollowedRun {
     return this.trainer !== null;
   }
 
-  /** Returns whether the run has a living trainer. */
+  /** Returns whether the run has a running trainer. */
   isAlive(row: RunRow): boolean {
     // Unpublished events may come from a trainer that has just started.
     return this.trainer !== null || row.last_seq > this.published.seq;
@@ -193,7 +193,7 @@ export class FollowedRun {
     else await this.checkHeldLock(trainer);
   }
 
-  /** Only the release of a lock that was held shows the end of a trainer: a living trainer must not get a second one on its run. */
+  /** Only the release of a held lock shows that a trainer has ended: two trainers must never run on the same run. */
   private async checkHeldLock(trainer: FollowedTrainer): Promise<void> {
     const running = await this.isRunning();
     if (this.closed || this.trainer !== trainer) return;

@@ -10,7 +10,7 @@ export const isLocal = (row: Pick<RunRow, 'host'>) => row.host === hostname();
 /** Maximum number of status processes at a time. */
 const concurrentChecks = 2;
 
-/** Checks whether runs have a living trainer, a few at a time, so that sixty interrupted runs do not start sixty processes. */
+/** Checks whether runs have a running trainer, a few at a time, so that sixty interrupted runs do not start sixty processes. */
 export class Liveness {
   private readonly trainer: Trainer;
   private readonly home: string;

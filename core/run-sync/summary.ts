@@ -82,7 +82,7 @@ function failureOf({ failure, start_problem, last_time }: RunRow): ApiError | nu
   return failure ? JSON.parse(failure) : null;
 }
 
-/** Returns a run's status. A run without a living trainer and without an end in its journal was interrupted. */
+/** Returns a run's status. A run with neither a running trainer nor an end event in its journal was interrupted. */
 function statusOf(row: RunRow, alive: boolean): RunStatus {
   const open = isLive(row.status);
   return open && !alive ? 'interrupted' : row.status;

@@ -13,7 +13,7 @@ import type { RunEvents } from './run-events.ts';
 import { readStoredPart, toSummary } from './summary.ts';
 
 const pollInterval = 1000;
-/** Minimum time in ms between two polls per living trainer, so that following hundreds of jobs takes a few percent of a core. */
+/** Minimum time in ms between two polls per running trainer, so that following hundreds of jobs takes a few percent of a core. */
 const timePerTrainer = 15;
 /** Runs ingested concurrently at the start, which keeps the writer busy. */
 const concurrentRuns = 4;

@@ -91,6 +91,6 @@ function hintFor({ pid, ...row }: RunRow): string {
     case 'D':
       return `Its process (${pid}) is waiting for the disk. Check the disk or its network connection. ${end}`;
     default:
-      return `Check trainer.log and the load of the machine. If it stays silent, end it with \`kill -KILL ${pid}\`. ${end}`;
+      return `Check trainer.log and the load of the machine. If it still writes no events, end it with \`kill -KILL ${pid}\`. ${end}`;
   }
 }

@@ -35,7 +35,7 @@ export class Annotations {
 
   /**
    * Changes the given marks; unchanged ones add no line. Throws `run_unknown`, `note_changed` if the note is not the one that the user edited, or
-   * `run_active` if a run with a living trainer is to be archived.
+   * `run_active` if the change archives a run with a running trainer.
    */
   async annotate(changes: Input<'runs.annotate'>): Promise<RunMarks> {
     this.row(changes.runId);
@@ -106,7 +106,7 @@ export class Annotations {
     );
   }
 
-  /** An archived run is hidden, so a living trainer would use the machine unnoticed. */
+  /** An archived run is hidden, so its running trainer would use the machine unnoticed. */
   private refuseActive(runId: string): void {
     if (this.parts.supervisor.isActive(this.row(runId)))
       throw new Failure(

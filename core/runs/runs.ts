@@ -177,7 +177,7 @@ export class Runs {
   }
 
   /**
-   * Sends a command to a living trainer and waits for its response. Throws `run_unknown`, `run_not_active`, or
+   * Sends a command to a running trainer and waits for its response. Throws `run_unknown`, `run_not_active`, or
    * `trainer_not_responding` without a response within `timeout` ms. Default one minute.
    */
   async command(

@@ -9,7 +9,7 @@ import { writeWhole } from '../run-directory/write-whole.ts';
 
 const file = z.object({ version: z.literal(1), commands: z.array(ownCommand.extend({ digest: z.string() })) });
 
-/** Returns the digest by which consent is stored. The trainer computes the same (docs/formats/process-environment.md). */
+/** Returns the digest under which consent is stored. The trainer computes the same (docs/formats/process-environment.md). */
 export const commandDigest = ({ command, directory }: OwnCommand): string =>
   createHash('sha256').update(`${directory}\n${command}`).digest('hex');
 

@@ -77,7 +77,7 @@ json process_json(const ProcessConfig& config) {
 
 }  // namespace
 
-TEST_CASE("a program plays an episode: texts, actions, rewards and flags are its own") {
+TEST_CASE("a program plays an episode with its own texts, actions, rewards and flags") {
   auto environment = scripted(
       R"(read -r line; echo '{"id":1,"observation":"start","board":"AB","actions":["Go","Stay"]}';)"
       R"(read -r line; echo '{"id":1,"observation":"start","board":"AB","reward":0,"done":false,"valid":false}';)"
@@ -142,7 +142,7 @@ TEST_CASE("episodes of one process are answered in any order, and a late answer 
   CHECK(first.observation() == "third");
 }
 
-TEST_CASE("whatever a program does wrong, its episode fails with the reason and the line") {
+TEST_CASE("every protocol violation fails the episode with the reason and the line") {
   const std::string reset = R"(read -r line; echo '{"id":1,"observation":"s"}'; read -r line; )";
   const struct {
     std::string script, reason;
@@ -176,7 +176,7 @@ TEST_CASE("whatever a program does wrong, its episode fails with the reason and 
   }
 }
 
-TEST_CASE("a process that hangs is killed at its time limit; one that answers others keeps them") {
+TEST_CASE("a process that hangs is killed at its time limit; one that answers other episodes continues them") {
   ProcessConfig limits =
       config_of("read -r line; " + std::string(kHello) +
                 R"(read -r line; read -r line; echo '{"id":2,"observation":"s"}';)"
@@ -215,7 +215,7 @@ TEST_CASE("a program that can't start is an error of the run, with its error out
   }
 }
 
-TEST_CASE("a program that is busy gets the episode again when it has room, and fails it if it never has") {
+TEST_CASE("an episode that a busy program declines is offered again, and fails if the program never accepts it") {
   auto first =
       scripted(R"(read -r line; read -r line; echo '{"id":1,"observation":"first"}'; echo '{"id":2,"busy":true}';)"
                R"(read -r line; echo '{"id":1,"observation":"end","reward":1,"done":true}'; read -r line;)"
@@ -233,7 +233,7 @@ TEST_CASE("a program that is busy gets the episode again when it has room, and f
   CHECK(second.observation() == "second");
 
   auto full = scripted(R"(read -r line; echo '{"id":1,"busy":true}'; cat >/dev/null)");
-  CHECK(failure_of([&] { full.reset(1, nullptr); }) == "it has no room for an episode");
+  CHECK(failure_of([&] { full.reset(1, nullptr); }) == "it accepts no further episode");
 }
 
 TEST_CASE("a program's anchor identifies states that look different") {
@@ -405,7 +405,7 @@ TEST_CASE("an episode waits for a late environment without blocking, and plays a
   CHECK(episode.terms[0].name == "environment");
 }
 
-TEST_CASE("slots do not change a rollout of a program; failed levels are void and the others unharmed") {
+TEST_CASE("slots do not change a rollout of a program; failed levels are void and do not affect the others") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();

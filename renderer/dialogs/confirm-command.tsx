@@ -35,7 +35,7 @@ export function ConfirmCommand() {
         <dd>
           <pre>{visibleText(asked.directory)}</pre>
         </dd>
-        <dt>SHA-256 of folder and command, by which your consent is stored</dt>
+        <dt>SHA-256 of folder and command, under which your consent is stored</dt>
         <dd>
           <pre>{digest ?? '…'}</pre>
         </dd>

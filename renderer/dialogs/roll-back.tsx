@@ -75,11 +75,7 @@ export function RollBack({ run, advice, alertId, close }: RollBackProps) {
           ],
           [
             'Keeps',
-            at === null
-              ? '…'
-              : at === 0
-                ? 'nothing: training starts again from iteration 0'
-                : `weights of iteration ${at}`,
+            at === null ? '…' : at === 0 ? 'nothing: training restarts from iteration 0' : `weights of iteration ${at}`,
           ],
           ['Loses', at === null ? '…' : lostText(at, run.iteration)],
           [

@@ -130,7 +130,7 @@ export function SubmitJobs({ jobs, target: first, close }: SubmitJobsProps) {
   );
 }
 
-/** `done`: submitted runs, or the new run that was created, whose id is no longer free. */
+/** `done`: runs that were submitted. For a new run: its id if it was created but not submitted, so that it is not created twice. */
 function plannedJobs(jobs: JobsToSubmit, done: readonly string[] = []): PlannedJobs {
   if ('runs' in jobs) return { runIds: remaining(jobs.runs, done).map(({ id }) => id) };
   if ('study' in jobs) return { studyId: jobs.study.id };

@@ -144,7 +144,7 @@ function isTrainerBuilt(everyGpu) {
 const everyGpuStamp = 'native-every-gpu';
 
 /**
- * Builds the trainer for this machine's GPUs, which is faster, or for all.
+ * Builds the trainer for this machine's GPUs, which compiles faster, or for all supported GPUs.
  * @param {Parameters<typeof buildNative>[1] & { compiled?: Promise<void> | undefined }} [options] compiled: a build already in progress
  */
 async function buildTrainer({ compiled, ...options } = {}) {

@@ -119,7 +119,7 @@ export const stepsLong = detector({
   name: 'steps_long',
   title: 'Step size (learning rate × epochs)',
   meaning:
-    'All else equal, larger steps (learning rate × epochs) make collapse more likely. For learning rates far below our test runs the threshold is a guess, so it counts half.',
+    'All else equal, larger steps (learning rate × epochs) make collapse more likely. For learning rates far below our test runs the threshold is a guess, so this signal has half its weight.',
   stage: 'setting',
   family: 'gradient',
   weight: 0.48,

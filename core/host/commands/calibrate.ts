@@ -38,7 +38,7 @@ interface Part extends Scores {
 /** Labeled runs bundled with the app. */
 const bundledRuns = join(defaultResources, '../benchmarks/echo-trap');
 
-/** Scores our detectors and three other methods on labeled runs. With `fit`, fits the thresholds to the tuning runs first and saves them. */
+/** Scores the monitor and three other methods on labeled runs. With `fit`, fits the thresholds to the tuning runs first and saves them. */
 export function calibrate(folder: string = bundledRuns, options: CalibrateOptions): void {
   const { home, json, fit, chart } = options;
   const parts = readParts(folder);
@@ -73,7 +73,7 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
   for (const [name, part] of scored) print(`${titles[name === 'all' && fit ? 'tuning' : name]}\n${partTable(part)}\n`);
   if (leftOut)
     print(
-      `Cross-validation on ${parts.all ? 'the' : 'the tuning'} runs: each setting scored with thresholds fitted to the others\n${table([head, row('all', 'ours', leftOut)])}\n`,
+      `Cross-validation on ${parts.all ? 'the' : 'the tuning'} runs: each setting scored with thresholds fitted to the other settings\n${table([head, row('all', 'ours', leftOut)])}\n`,
     );
   advise(`Thresholds: ${calibration.about.source}. ${calibration.about.note}`);
   if (fit)
@@ -175,7 +175,7 @@ function warnOfModels(runs: readonly LabeledRun[]): void {
   const models = [...new Set(runs.flatMap(({ config }) => modelOf(config) ?? []))].sort();
   if (models.length > 1)
     warn(
-      `the runs come from ${models.length} models (${models.join(', ')}), but step lengths differ between models. Fit to the runs of one model at a time.`,
+      `the runs come from ${models.length} models (${models.join(', ')}), but step sizes differ between models. Fit to the runs of one model at a time.`,
     );
 }
 

@@ -83,7 +83,7 @@ async function isDone(client: Client): Promise<boolean> {
   return waiting.length === 0 && runs.every(({ status }) => status !== 'running' && status !== 'paused');
 }
 
-/** Lists the devices of the queue and the runs that they train. */
+/** Lists the devices of the queue and the runs on them. */
 export async function listDevices({ home, json }: CommandOptions): Promise<void> {
   const fetch = async (client: Client) => ({
     ...(await client.call('devices.list', {})),

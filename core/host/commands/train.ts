@@ -151,7 +151,7 @@ class Follower {
   private printed = -1;
   /** The last event before this command. */
   private before = -1;
-  /** Whether this command has requested a start, which a host that exited may have carried out. */
+  /** Whether this command has requested a start. The host may have started the run before it exited. */
   private requested = false;
   private stopping = false;
 

@@ -35,8 +35,8 @@ export async function importCatalogue(folderName: string, { json = false }: { js
   print(`${synthetic.products} products, ${countsText(synthetic, human)}`);
   print(
     synthetic.products_with_nouns === 0
-      ? 'nouns of titles: heuristic, because the folder has no nouns.tsv'
-      : `nouns of titles: nouns.tsv lists ${synthetic.products_with_nouns} products`,
+      ? 'title nouns: heuristic, because the folder has no nouns.tsv'
+      : `title nouns: nouns.tsv covers ${synthetic.products_with_nouns} products`,
   );
   for (const text of unexpected(files, synthetic, human)) warn(text);
   print(`use it with --set environments.0.config.catalogue=${folder}`);

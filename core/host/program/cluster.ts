@@ -35,7 +35,7 @@ export function addClusterCommands(root: Command): void {
     showJob,
   ).argument('<run>', runNames);
   command(cluster, 'targets', 'list the clusters of targets.json', [json], listTargets);
-  command(cluster, 'check <target>', 'ask a cluster whether and when a job could run', [], checkTarget);
+  command(cluster, 'check <target>', 'check whether and when a job could run on a cluster', [], checkTarget);
   const target = onCluster[0]!;
   command(cluster, 'script', 'print the batch script of a run', [target], printScript).argument('<run>', runNames);
   const acts = [

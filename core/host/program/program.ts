@@ -63,7 +63,7 @@ function addAppCommands(root: Command): void {
     [option('--out <file>', 'output file').default('starpo-diagnostics.zip')],
     diagnostics,
   );
-  const history = root.command('history').description('manage the run history, the index over all runs');
+  const history = root.command('history').description('manage the run history, the index of all runs');
   command(
     history,
     'rebuild',
@@ -77,7 +77,10 @@ function addAppCommands(root: Command): void {
     'score the Echo Trap monitor and three other methods on labeled runs',
     [
       option('--fit', 'fit the thresholds to the runs (in `tuning`) first and save them in the data folder'),
-      option('--cross-validate', 'also score the runs of each setting with thresholds fitted to the others'),
+      option(
+        '--cross-validate',
+        'also cross-validate: score each setting with thresholds fitted to the other settings',
+      ),
       option('--chart <file>', 'also write an SVG chart of every run and its alarms'),
       json,
     ],

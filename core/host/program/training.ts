@@ -153,7 +153,7 @@ export function addTrainingCommands(root: Command): void {
     command(
       root,
       'evaluate',
-      'evaluate a checkpoint on fixed levels, also while the run is training',
+      'evaluate a checkpoint on fixed levels, even while the run is training',
       [
         number('--checkpoint <iteration>', 'iteration of the checkpoint (default: newest)', evaluated.checkpoint),
         option('--on <environment>', "environment: one of the run's labels, an environment type or a preset"),
@@ -268,7 +268,7 @@ function addQueueCommands(root: Command): void {
     'position in the queue; 1 is next',
     numberBy(procedures['queue.move'].input.shape.position),
   );
-  command(queue, 'devices', 'list the devices with the runs that they train', [json], listDevices);
+  command(queue, 'devices', 'list devices and the runs on them', [json], listDevices);
   command(queue, 'restore <device>', 'return a device that was set aside after a failure', [], restoreDevice);
   command(queue, 'share', 'let runs share a GPU if their memory fits', [], shareDevices).addArgument(
     new Argument('<state>', 'whether runs may share a GPU').choices(['on', 'off']),
@@ -277,7 +277,7 @@ function addQueueCommands(root: Command): void {
 
 /** Adds the commands about WebShop's catalogues. */
 function addWebShopCommands(root: Command): void {
-  const webshop = root.command('webshop').description("manage catalogues of WebShop's products");
+  const webshop = root.command('webshop').description('manage WebShop product catalogues');
   examples(
     command(
       webshop,
@@ -290,9 +290,9 @@ function addWebShopCommands(root: Command): void {
   );
 }
 
-/** Adds the commands about environments that are programs of the user. */
+/** Adds the commands for the user's own environments. */
 function addEnvironmentCommands(root: Command): void {
-  const env = root.command('env').description('manage environments that are programs of yours');
+  const env = root.command('env').description('manage your own environments');
   const directory = option('--directory <folder>', 'folder in which the command runs; default: the current one');
   examples(
     command(env, 'allow', 'let runs start a command', [directory], allowCommand).argument(
@@ -309,7 +309,7 @@ function addEnvironmentCommands(root: Command): void {
       'check whether a program is a valid environment',
       [directory, limit, json],
       checkEnvironment,
-    ).argument('<command>', 'shell command in quotes, which is run, or the address of an OpenEnv server'),
+    ).argument('<command>', 'shell command in quotes, which is executed, or the address of an OpenEnv server'),
     "env check 'node 2048.mjs' --directory examples/environments",
     'env check http://127.0.0.1:8000',
   );
@@ -320,7 +320,7 @@ function addEnvironmentCommands(root: Command): void {
     'play a program in the terminal, one action per line',
     [directory, limit, seed],
     playEnvironment,
-  ).argument('<command>', 'shell command in quotes, which is run, or the address of an OpenEnv server');
+  ).argument('<command>', 'shell command in quotes, which is executed, or the address of an OpenEnv server');
 }
 
 function addSweepCommands(root: Command): void {

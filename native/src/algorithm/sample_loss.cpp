@@ -66,7 +66,7 @@ TokenLoss dppo_term(double ratio, double probability, double old_probability, do
 }
 
 // Returns d = log old - log p where the likelihood of good tokens may not sink, else 0 (LLDS, arXiv 2512.04220). Good
-// tokens have an advantage of at least 0. A segment in which they did not become less likely in sum is free.
+// tokens have an advantage of at least 0. A segment whose total likelihood of good tokens did not fall has no loss.
 std::vector<double> lost_likelihood(const LossSample& sample, std::span<const double> log_ratios, LikelihoodGate gate) {
   std::vector<double> lost(log_ratios.size());
   const auto segments =

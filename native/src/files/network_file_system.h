@@ -4,7 +4,7 @@
 
 namespace starpo {
 
-// Returns whether statfs's f_type is that of a file system that several machines share. Their clients cache writes and
+// Returns whether statfs's f_type identifies a file system that several machines share. Their clients cache writes and
 // attributes, so that others see them late.
 bool is_network_file_system(std::uint32_t type);
 

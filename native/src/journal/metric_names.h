@@ -170,7 +170,7 @@ inline constexpr std::array kIterationMetrics{
     Description{kRolloutThinkTokens, "tokens", "tokens sampled before `</think>`, per turn; absent without reasoning"},
     Description{kRolloutTruncatedRate, "share", "turns truncated by the token limit"},
     Description{kRolloutStateTruncatedRate, "share",
-                "turns whose state exceeded `max_state_tokens`, so that the model read only its first and last tokens; "
+                "turns whose state was truncated to `max_state_tokens`; "
                 "absent without a limit"},
     Description{kRolloutEntropy, "nats", "mean over sampled tokens, from logits / temperature"},
     Description{kRolloutDistinctFirstThoughts, "share",

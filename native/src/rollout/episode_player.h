@@ -41,7 +41,7 @@ class EpisodePlayer {
   // context_too_small (prompt and one response do not fit), EnvironmentFailure.
   EpisodePlayer(const EpisodeRules&, std::unique_ptr<Environment>, const EpisodeSpec&, Waiting = Waiting::blocks);
 
-  // Whether the environment has not answered; only with Waiting::returns. Then no token can be chosen.
+  // Whether the environment hasn't answered yet (only with Waiting::returns). Until it does, no token can be chosen.
   bool waiting() const { return stage_ != Stage::responding; }
   // Continues if the environment has answered. Returns the ids to read before the next choice: the prompt after the
   // reset, and as accept() does later. Errors: as for the constructor.

@@ -28,7 +28,7 @@ export const enlargement = ({ width, height }: PictureSize): number =>
 export function readPicture(board: string): PictureSize | string {
   if (!board.startsWith(prefix)) return 'it is not a PNG as a base64 data URL';
   const text = board.slice(prefix.length);
-  if ((text.length * 3) / 4 > maxBytes + 2) return 'it has more than 100 kB';
+  if ((text.length * 3) / 4 > maxBytes + 2) return 'it exceeds 100 kB';
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return 'its base64 is invalid';
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const head = new DataView(bytes.buffer);
@@ -37,6 +37,6 @@ export function readPicture(board: string): PictureSize | string {
   if (!isPng || head.getUint32(12) !== 0x49484452) return 'it is not a PNG';
   const [width, height] = [head.getUint32(16), head.getUint32(20)];
   if (width < 1 || height < 1 || width > maxPixels || height > maxPixels)
-    return `its size is ${width} × ${height} pixels, and ${maxPixels} per side is the limit`;
+    return `its size is ${width} × ${height} pixels; the limit is ${maxPixels} per side`;
   return { width, height };
 }

@@ -13,7 +13,7 @@ import { cellLooks, describeGrid, isChanged, parseTextGrid, type TextGrid } from
 export const processEnvironment: EnvironmentView = {
   ...unknownEnvironment('process'),
   title: 'Own program',
-  tagline: 'An environment that is a program of yours.',
+  tagline: 'Your own environment.',
   Board,
   painter: processPainter,
   Illustration,

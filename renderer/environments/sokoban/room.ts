@@ -65,7 +65,7 @@ export const roomAgent = (board: string): Cell | null => parseRoom(board)?.agent
 export interface RoomMove {
   agent: Move;
   box: Move | null;
-  /** Whether the push moved the box onto or off a target. */
+  /** Set if the push moved the box onto or off a target. */
   change: 'stored' | 'unstored' | null;
 }
 

@@ -8,7 +8,7 @@ const goal = z.object({
   title: z.string(),
   instruction: z.string(),
   attributes: z.array(z.string()),
-  /** Names are empty for instructions that people wrote. */
+  /** Names are empty for human-written instructions. */
   options: z.array(choice),
   /** Null: no limit. */
   price_cap: z.number().nullable(),

@@ -57,7 +57,8 @@ export function ChecksPanel({ environment: { id, checks } }: { environment: OwnE
 }
 
 function summaryOf(checks: OwnEnvironment['checks']): string {
-  if (!checks) return 'Same seed, same episode; any action; many episodes at once; the end of the input.';
+  if (!checks)
+    return 'Checks that equal seeds give equal episodes, and tests all actions, parallel episodes and the end of the input.';
   const failed = failedChecks(checks.rows);
   const when = ago(checks.time, Date.now());
   return failed > 0 ? `${failed} of ${checks.rows.length} failed, ${when}` : `All passed, ${when}`;

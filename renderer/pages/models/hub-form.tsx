@@ -66,7 +66,7 @@ export function HubForm() {
           type="password"
           autoComplete="off"
           value={token}
-          placeholder={settings?.hasToken ? 'Saved. Enter another to replace it' : 'Only for gated models'}
+          placeholder={settings?.hasToken ? 'Saved. Enter a new token to replace it' : 'Only for gated models'}
           onChange={(event) => setToken(event.target.value)}
         />
         <div className={styles.foundActions}>

@@ -18,7 +18,7 @@ interface SettingRowProps {
 
 export function SettingRow({ field, config, check, from, models }: SettingRowProps) {
   const devices = useApp((state) => state.system?.devices);
-  /** The value at which the user chose to enter the model folder as text. */
+  /** The value when the user chose to enter the model folder as text. */
   const [folder, setFolder] = useState<SettingValue | null>(null);
   const { at } = field;
   const base = config.values.get(at);

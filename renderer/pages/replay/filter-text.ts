@@ -10,7 +10,7 @@ export interface FilterSettings {
   order: string;
 }
 
-/** Returns the filter of a configuration; no filter if the setting is missing. */
+/** Reads the filter from a configuration. Defaults to no filter. */
 export function filterOf(config: unknown): FilterSettings {
   const filter = (config as { filter?: Partial<FilterSettings> } | null)?.filter;
   return { strategy: 'none', keep: 1, score: 'reward_std', order: 'largest', ...filter };

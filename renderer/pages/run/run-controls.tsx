@@ -14,7 +14,7 @@ export function RunControls({ run }: { run: RunSummary }) {
   const report = useApp((state) => state.report);
   const deviceInUse = useApp(({ runs, system }) => isDeviceInUse(runs, run.device, system));
   const [busy, setBusy] = useState<string | null>(null);
-  // Updates the actions when the clusters are loaded.
+  // Renders again when the clusters are loaded, because the actions depend on them.
   useApp(hasClusters);
   const actions = runActions(api, run);
   const { status } = run;

@@ -29,7 +29,7 @@ export function Timeline({ runId, newest }: TimelineProps) {
       <header className="row wrap">
         <h3 id={title}>Timeline</h3>
         <span className="faint small">
-          iteration {iteration} and the ones beside it, {shortTime(seconds)}
+          iteration {iteration} and adjacent iterations, {shortTime(seconds)}
         </span>
         <span className="spacer" />
         <IconButton

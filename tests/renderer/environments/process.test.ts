@@ -97,7 +97,7 @@ test('a picture is shown only if it is a PNG of at most 100 kB and 2048 pixels p
   expect(readPicture(png(64, 48))).toEqual({ width: 64, height: 48 });
   expect(readPicture(png(2049, 48))).toContain('2049 × 48 pixels');
   expect(readPicture(png(64, 0))).toContain('64 × 0 pixels');
-  expect(readPicture(png(64, 48, 100_000))).toBe('it has more than 100 kB');
+  expect(readPicture(png(64, 48, 100_000))).toBe('it exceeds 100 kB');
   expect(readPicture(`data:image/png;base64,${btoa('<svg onload=alert(1)>'.repeat(3))}`)).toBe('it is not a PNG');
   expect(readPicture('data:image/png;base64,%%%%')).toBe('its base64 is invalid');
   expect(readPicture('data:image/svg+xml;base64,AAAA')).toBe('it is not a PNG as a base64 data URL');

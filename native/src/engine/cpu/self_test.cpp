@@ -91,7 +91,7 @@ void cpu_self_test(const std::string& filter, const OnCheckResult& on_result) {
                                                         : avx512::kernels(),
                                      a, packed);
     report(name + " product", normalized_mean_square_error(computed.product, expected), 1e-7);
-    report(name + " equals scalar to the bit", computed == reference ? 0 : 1, 0);
+    report(name + " is bit-identical to scalar", computed == reference ? 0 : 1, 0);
   }
   if (const Bf16Kernels* const kernels = bf16_kernels()) {
     std::vector<Bf16> rounded(bf16_rows_size(kRows, kDepth));

@@ -36,8 +36,8 @@ struct PositionClaim {
   }
 };
 
-// A way written as moves with their destinations: "Down 1,3 Left 1,2".
-struct WayClaim {
+// A path written as moves with their destinations: "Down 1,3 Left 1,2".
+struct PathClaim {
   std::vector<GridDirection> moves;
   std::vector<PositionClaim> cells;  // thing: unused
 };
@@ -52,7 +52,7 @@ class GridReader {
       if (!sentence.is_claim) continue;
       const Tokens tokens = sentence.tokens;
       read_pushes(tokens);
-      read_ways(tokens);
+      read_paths(tokens);
       read_positions(tokens);
     }
     add_cells();
@@ -82,40 +82,40 @@ class GridReader {
     }
   }
 
-  void read_ways(Tokens tokens) {
+  void read_paths(Tokens tokens) {
     for (std::size_t at = 0; at < tokens.size();) {
-      WayClaim way;
+      PathClaim path;
       const std::size_t begin = at;
       for (auto direction = direction_at(tokens, at); direction; direction = direction_at(tokens, at)) {
         const std::size_t place = skip_words(tokens, at + 1, {"to", "-", ">", "\u2192", "="}, 2);
         const auto cell = cell_at(tokens, place);
         if (tokens[at].is_used || !cell) break;
-        way.moves.push_back(*direction);
-        way.cells.push_back({0, cell->first, cell->second, false, tokens[at].start, tokens[cell->end - 1].end});
+        path.moves.push_back(*direction);
+        path.cells.push_back({0, cell->first, cell->second, false, tokens[at].start, tokens[cell->end - 1].end});
         // The direction itself stays available as a planned move.
         use(tokens, at + 1, cell->end);
         at = skip_words(tokens, cell->end, {",", "then", "and"});
       }
-      if (way.moves.empty()) {
+      if (path.moves.empty()) {
         ++at;
         continue;
       }
-      read_safety(tokens, begin, way);
-      ways_.push_back(std::move(way));
+      read_safety(tokens, begin, path);
+      paths_.push_back(std::move(path));
     }
   }
 
-  // "safe path Down 1,3 ...": the way avoids holes.
-  void read_safety(Tokens tokens, std::size_t begin, const WayClaim& way) {
+  // "safe path Down 1,3 ...": the path avoids holes.
+  void read_safety(Tokens tokens, std::size_t begin, const PathClaim& path) {
     if (!world_.is_deadly) return;
     for (std::size_t at = begin; at-- > 0 && begin - at < 4;) {
       if (!tokens[at].is("safe")) continue;
-      const auto walked = world_.walk(way.moves);
+      const auto walked = world_.walk(path.moves);
       const auto hole = std::ranges::find_if(walked, world_.is_deadly);
       const bool holds = hole == walked.end();
       const std::size_t end = word_at(tokens, at + 1, {"path", "way", "route"}) ? at + 1 : at;
       add({tokens[at].start, tokens[end].end, ClaimKind::grounding, holds,
-           holds ? "" : "The way enters a hole at " + place_text(*hole) + "."});
+           holds ? "" : "The path enters a hole at " + place_text(*hole) + "."});
       return;
     }
   }
@@ -178,15 +178,15 @@ class GridReader {
       const bool holds = claim.holds(world_, convention);
       add({claim.start, claim.end, ClaimKind::grounding, holds, holds ? "" : fact_of(claim)});
     }
-    for (const WayClaim& way : ways_) {
-      const auto walked = world_.walk(way.moves);
-      for (std::size_t i = 0; i < way.cells.size(); ++i) {
-        const PositionClaim& claim = way.cells[i];
+    for (const PathClaim& path : paths_) {
+      const auto walked = world_.walk(path.moves);
+      for (std::size_t i = 0; i < path.cells.size(); ++i) {
+        const PositionClaim& claim = path.cells[i];
         const bool holds = i < walked.size() && convention.cell(world_, claim.first, claim.second) == walked[i];
         add({claim.start, claim.end, ClaimKind::grounding, holds,
              holds               ? ""
              : i < walked.size() ? "This move leads to " + place_text(walked[i]) + "."
-                                 : "The way ends before this move."});
+                                 : "The path ends before this move."});
       }
     }
   }
@@ -225,7 +225,7 @@ class GridReader {
   const GridWorld& world_;
   std::vector<Sentence> sentences_;
   std::vector<PositionClaim> positions_;
-  std::vector<WayClaim> ways_;
+  std::vector<PathClaim> paths_;
   std::vector<Claim> claims_;
   std::set<std::string> seen_;
 };

@@ -44,7 +44,7 @@ struct GridWorld {
   int player() const { return things.front().cells.front(); }
 };
 
-// Checks claims about positions, ways, neighbors and directions against the world, and the moves that reasoning plans
+// Checks claims about positions, paths, neighbors and directions against the world, and the moves that reasoning plans
 // against the actions. Text that no rule understands is ignored, and a claim counts once. Rules: docs/algorithms.md.
 std::vector<Claim> check_grid_claims(std::string_view reasoning, std::span<const std::string> actions,
                                      const GridWorld&);

@@ -18,8 +18,8 @@ struct ProcessConfig {
 
 void describe(FieldVisitor&, ProcessConfig&);
 
-// Returns the digest by which the user's consent to a command is stored: SHA-256 of the directory, a line break and the
-// command.
+// Returns the digest under which the user's consent to a command is stored: SHA-256 of the directory, a line break and
+// the command.
 std::string command_digest(const ProcessConfig&);
 
 // The environment variable with the digests of confirmed commands, separated by commas. core sets it for every trainer

@@ -64,7 +64,7 @@ void ProgramPool::update() {
   const bool have_no_room = std::ranges::all_of(
       programs_, [](const auto& program) { return program->greeted() && program->capacity() == 0; });
   if (!queued_.empty() && have_no_room) {
-    fail_queued("it has no room for an episode");
+    fail_queued("it accepts no further episode");
     programs_.clear();  // a new process may have room
   }
 }

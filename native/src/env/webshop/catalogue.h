@@ -24,7 +24,7 @@ class Catalogue {
   // while it is in use. Errors: catalogue_missing, catalogue_ambiguous, catalogue_invalid, disk_full, file_unwritable.
   static std::shared_ptr<const Catalogue> open(const std::string& name, bool human_goals);
 
-  // Returns whether a name for open() is that of a folder.
+  // Returns whether a name for open() refers to a folder.
   static bool is_folder(std::string_view name);
 
   // Builds a catalogue in memory.

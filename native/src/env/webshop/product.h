@@ -38,7 +38,7 @@ struct Product {
   std::string search_text() const;
 };
 
-// A product's bytes in a catalogue file.
+// Serializes a product for a catalogue file.
 std::string pack(const Product&);
 Product unpack_product(std::string_view bytes);  // errors: index_invalid
 

@@ -305,7 +305,7 @@ std::string Shop::text() const {
   return join(texts, " [SEP] ");
 }
 
-// The part of WebShop's address of an item page in which it looks for chosen options.
+// Returns the part of an item page's address that WebShop searches for chosen options.
 std::string Shop::address() const {
   return product_->asin + "/" + join(split(keywords_, " "), "+") + "/" + std::to_string(results_page_) + "/" +
          options_json(chosen_);

@@ -153,7 +153,7 @@ void CheckpointWriter::start(const CheckpointParts& parts, int iteration) {
   if (!copied) publish();
 }
 
-// Returns false if the state is in host memory already, or if a copy would leave too little of it.
+// Returns false if the state is in host memory already, or if a copy would leave too little host memory free.
 bool CheckpointWriter::copy_to_host(Engine& engine, Content& content) {
   const std::size_t size = content.size();
   if (lacks_memory_) return false;

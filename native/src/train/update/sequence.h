@@ -23,7 +23,7 @@ struct Sequence {
   std::vector<float> reference_logprobs;  // with a KL term
   std::vector<float> values;              // with a critic; before the update
   std::vector<double> value_targets;      // with a critic
-  std::vector<bool> value_mask;           // with a critic; tokens whose value is trained
+  std::vector<bool> value_mask;           // with a critic; whether the value of a token is trained
 
   int tokens() const;      // read and sampled
   int first_turn() const;  // its index within the episode

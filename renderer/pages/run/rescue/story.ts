@@ -62,7 +62,7 @@ export function storyOf(before: Side, config: unknown, alerts: readonly Alert[],
     numbers: numbersOf(before, from, after, checkpoint, warning?.series ?? null),
     note:
       before.run.iteration > from
-        ? 'The run was resumed after the roll-back. Its numbers end at the roll-back.'
+        ? 'The run was resumed after the roll-back. Its results here end at the roll-back.'
         : 'The run was stopped at the roll-back, so its success without the roll-back was not measured.',
   };
 }

@@ -34,8 +34,8 @@ struct DecodeLog {
   int capacity;
 };
 
-// Appends the choice of each running row to its log and makes it the row's last token. A row that ends loses its slot.
-// Rows that aren't running, or whose log is full, don't change. One thread per row.
+// Appends the choice of each running row to its log and makes it the row's last token. A row that ends releases its
+// slot. Rows that aren't running, or whose log is full, don't change. One thread per row.
 void advance(Stream&, int rows, const Choices&, const DecodeRows&, const DecodeLog&);
 
 }  // namespace starpo::cuda

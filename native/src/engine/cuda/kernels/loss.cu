@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kMaxRowThreads, 2)
   STARPO_SHARED(RowSums, scratch[kMaxRowThreads / 32 + 1]);
   STARPO_SHARED(RowGradient, shared_gradient[1]);
   const float* const row = logits.data + static_cast<std::size_t>(blockIdx.x) * logits.stride;
-  // Then rows are aligned in both types.
+  // Implies that every row is aligned in both types.
   const bool aligned = logits.stride % 8 == 0 && is_aligned(logits.data) && is_aligned(logit_gradient);
   const int groups = (logits.vocab + 7) / 8, target = rows.targets[blockIdx.x];
   const float inverse_temperature = 1.0f / logits.temperature;

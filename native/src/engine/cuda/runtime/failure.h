@@ -6,7 +6,7 @@
 
 namespace starpo::cuda {
 
-// Create the errors of a GPU, real or emulated. what: the failed call and the driver's message.
+// Return the errors of a real or emulated GPU. what: the failed call and the driver's message.
 inline Error out_of_memory_error(const std::string& what) {
   return Error("gpu_out_of_memory", "out of GPU memory: " + what,
                "reduce rollout.slots or optimizer.micro_batch_tokens, or close other programs that use the GPU");
