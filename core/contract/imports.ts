@@ -28,7 +28,7 @@ export type ImportKind = z.infer<typeof importKind>;
 export const importSource = z.enum(['starpo', 'ragen', 'verl', 'trl', 'other']);
 export type ImportSource = z.infer<typeof importSource>;
 
-/** Uploaded files with the relative paths that they have on the user's machine. */
+/** Uploaded files with their relative paths on the user's machine. */
 const uploads = z
   .array(z.object({ file: fileId, name: z.string().min(1).max(1000) }))
   .min(1)

@@ -15,7 +15,7 @@ export const stateTitles: Record<TrapState, string> = {
   collapsed: 'Collapsed',
 };
 
-/** Returns the name of a state or level; an unknown one is its own name. */
+/** Returns the display name of a state or level. An unknown value is returned unchanged. */
 export const stateTitle = (state: OpenWord<TrapState | TrapLevel>): string => knownWord(stateTitles, state) ?? state;
 
 /** Returns the state that an alert of the monitor reported. */

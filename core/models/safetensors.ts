@@ -10,7 +10,7 @@ export interface StoredTensor {
   shape: number[];
   offset: number;
   length: number;
-  /** CRC-32 of the data in hex, which our trainer records; null if unknown. */
+  /** CRC-32 of the data in hex, recorded by StarPO Studio's trainer; null if unknown. */
   checksum: string | null;
 }
 

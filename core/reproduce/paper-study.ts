@@ -14,7 +14,7 @@ export interface PaperSweep {
   seeds: number;
 }
 
-/** A quantity of a run that is compared. Success is that of an evaluation of one environment. */
+/** A quantity of a run that is compared. Success is measured by an evaluation of one environment. */
 export type Measure =
   | { success: 'before' | 'best' | 'after'; environment: string }
   /** Mean of a metric over the first or last ten iterations. */

@@ -220,7 +220,7 @@ export class FollowedRun {
     this.alerts.close();
     await this.summaries.close();
     await this.ingestion.settled();
-    // Reads the history, which must stay open until then.
+    // `traps` reads the history while it closes.
     await this.traps.close();
   }
 

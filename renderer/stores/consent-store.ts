@@ -9,7 +9,7 @@ interface Consent {
 
 export const useConsent = create<Consent>()(() => ({ asked: null, answer: () => {} }));
 
-/** Shows a dialog. Resolves with false if another command is asked about already. */
+/** Shows a dialog. Resolves with false if a dialog for another command is open. */
 export function askInDialog(command: OwnCommand): Promise<boolean> {
   if (useConsent.getState().asked) return Promise.resolve(false);
   return new Promise((resolve) => {

@@ -7,7 +7,7 @@ import { kinds, officialFiles, whereToFind } from './official-files.ts';
 export interface CheckedFile {
   name: string;
   content: string;
-  /** `official`: the published file; `different`: its name, but another content; `own`: another name. */
+  /** `official`: the published file; `different`: its name, but different content; `own`: another name. */
   verdict: 'official' | 'different' | 'own';
   bytes: number;
 }

@@ -52,7 +52,7 @@ const slip = {
   slipped: true,
 };
 
-/** Returns measured success rates. On slippery ice, the optimum is that of a policy that can't foresee slips. */
+/** Returns measured success rates. On slippery ice, the optimum is for a policy that can't foresee slips. */
 function bounds(config: Record<string, unknown>, maxActions: number) {
   if (config.size !== 4 || config.p !== 0.8 || maxActions !== 10) return [];
   if (config.is_slippery !== true) return [{ name: 'random', success: 0.21 }];
