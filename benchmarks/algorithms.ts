@@ -1,8 +1,8 @@
 /**
- * Compares algorithms for the starter after the same episodes and iterations, and a reasoning-aware reward with none. A short screening of all algorithms
- * selects those that the comparison trains with five other seeds, on levels on which nothing was selected. Creates the sweeps in a data folder with
- * --create; `starpo sweep start SWEEP` trains them. Without it, reports the completed runs.
- * Usage: npm run benchmark:algorithms -- --home FOLDER [--create screening|comparison] [--device cuda] [--out FILE]
+ * Compares algorithms for the starter after equal compute, and a reasoning-aware reward with none. `costs` measures the seconds per iteration, from which the
+ * numbers of iterations follow; `screening` trains all algorithms briefly; `comparison` trains the best ones with other seeds, on levels on which nothing
+ * was selected. Creates a stage's sweeps in a data folder with --create; `starpo sweep start SWEEP` trains them. Without it, reports the completed runs.
+ * Usage: npm run benchmark:algorithms -- --home FOLDER [--create costs|screening|comparison] [--device cuda] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,19 +25,35 @@ const { values } = parseArgs({
 const { home } = values;
 if (!home) throw new Error('Give a data folder with --home.');
 
-const algorithms = ['starpo-s', 'ppo', 'grpo-s', 'grpo', 'starpo-s-v2', 'gigpo', 'bi-level-gae', 'loop'] as const;
-type Algorithm = (typeof algorithms)[number];
+type Task = 'frozen-lake' | 'sokoban' | 'frozen-lake-slippery';
 
-/** Changes that all runs have in common. The screening's levels and seeds are not used again. */
-const common = { threads: 1, 'checkpoint.every': 0, 'evaluation.every': 0, 'evaluation.levels': 1024 };
-const screening = {
-  set: { ...common, iterations: 40, 'levels.validation_seed': 20_261_127 },
-  seeds: [11, 12],
+/** Seconds per iteration on FrozenLake and on Sokoban, on one thread of an otherwise idle CPU: medians of the runs of `costs`. */
+const costs = {
+  'starpo-s': [6.8, 13.7],
+  ppo: [12.6, 25.3],
+  'grpo-s': [4.1, 7.5],
+  grpo: [6.3, 11.5],
+  'starpo-s-v2': [9.9, 17.7],
+  gigpo: [4.0, 8.0],
+  'bi-level-gae': [7.0, 12.7],
+  loop: [4.2, 7.6],
+} satisfies Record<string, [frozenLake: number, sokoban: number]>;
+const algorithms = Object.keys(costs) as (keyof typeof costs)[];
+
+/** Returns the iterations that cost as much as `base` iterations of StarPO-S. */
+function iterationsOf(algorithm: keyof typeof costs, task: Task, base: number): number {
+  const column = task === 'sokoban' ? 1 : 0;
+  return Math.round((base * costs['starpo-s'][column]!) / costs[algorithm][column]!);
+}
+
+const common = { threads: 1, 'checkpoint.every': 0, 'evaluation.every': 0 };
+/** Each stage has its own levels and seeds. */
+const stages = {
+  costs: { iterations: 5, levels: 1, validationSeed: 20_261_128, seeds: [21] },
+  screening: { iterations: 40, levels: 1024, validationSeed: 20_261_127, seeds: [11, 12] },
+  comparison: { iterations: 100, levels: 1024, validationSeed: 20_261_126, seeds: [1, 2, 3, 4, 5] },
 };
-const comparison = {
-  set: { ...common, iterations: 100, 'levels.validation_seed': 20_261_126 },
-  seeds: [1, 2, 3, 4, 5],
-};
+type Stage = keyof typeof stages;
 
 /** Returns the values of a configuration that differ from another's, by dotted path. */
 function differences(from: object, to: object, path = ''): Settings {
@@ -51,31 +67,37 @@ function differences(from: object, to: object, path = ''): Settings {
 }
 
 /** Returns the sweep of a task's algorithms, each as changes to StarPO-S. */
-function algorithmSweep(title: string, task: string, compared: readonly Algorithm[]) {
+function algorithmSweep(stage: Stage, task: Task) {
   const base = `starter-${task}-starpo-s`;
-  const points = compared.map((suffix) => {
+  const points = algorithms.map((suffix) => {
     const { preset: _, ...set } = differences(findPreset(base).config, findPreset(`starter-${task}-${suffix}`).config);
-    return { name: suffix, set };
+    const { iterations } = stages[stage];
+    return {
+      name: suffix,
+      set: { ...set, iterations: stage === 'costs' ? iterations : iterationsOf(suffix, task, iterations) },
+    };
   });
-  return { name: `${title}: ${task}`, base: { preset: base }, points };
+  return { name: `${titles[stage]}: ${task}`, base: { preset: base }, points };
 }
 
-const groundingSweep = (task: string) => ({
+const titles = { costs: 'Costs', screening: 'Screening', comparison: 'Algorithms' };
+
+const groundingSweep = (task: Task) => ({
   ...{ name: `Grounding: ${task}`, base: { preset: `starter-${task}-starpo-s` } },
-  points: [0, 0.5].map((weight) => ({ name: `weight ${weight}`, set: { 'reward.grounding_weight': weight } })),
+  points: [0, 0.5].map((weight) => ({
+    name: `weight ${weight}`,
+    set: { 'reward.grounding_weight': weight, iterations: stages.comparison.iterations },
+  })),
 });
 
-const stages = {
-  screening: ['frozen-lake', 'sokoban'].map((task) => ({
-    ...algorithmSweep('Screening', task, algorithms),
-    ...screening,
-  })),
+const sweeps = {
+  costs: (['frozen-lake', 'sokoban'] as const).map((task) => algorithmSweep('costs', task)),
+  screening: (['frozen-lake', 'sokoban'] as const).map((task) => algorithmSweep('screening', task)),
   comparison: [
-    ...['frozen-lake', 'sokoban', 'frozen-lake-slippery'].map((task) => algorithmSweep('Algorithms', task, algorithms)),
-    ...['frozen-lake', 'sokoban'].map(groundingSweep),
-  ].map((sweep) => ({ ...sweep, ...comparison })),
+    ...(['frozen-lake', 'sokoban', 'frozen-lake-slippery'] as const).map((task) => algorithmSweep('comparison', task)),
+    ...(['frozen-lake', 'sokoban'] as const).map(groundingSweep),
+  ],
 };
-type Stage = keyof typeof stages;
 
 const starpo = (...args: string[]) =>
   execFileSync(process.execPath, ['core/host/cli.ts', ...args, '--home', home], {
@@ -85,11 +107,18 @@ const starpo = (...args: string[]) =>
   });
 
 function create(stage: Stage): void {
+  const { levels, validationSeed, seeds } = stages[stage];
+  const set = {
+    ...common,
+    'evaluation.levels': levels,
+    'levels.validation_seed': validationSeed,
+    device: values.device,
+  };
   const folder = mkdtempSync(join(tmpdir(), 'starpo-sweeps-'));
   try {
-    for (const { set, ...sweep } of stages[stage]) {
+    for (const sweep of sweeps[stage]) {
       const file = join(folder, 'sweep.json');
-      writeFileSync(file, JSON.stringify({ ...sweep, set: { ...set, device: values.device } }));
+      writeFileSync(file, JSON.stringify({ ...sweep, set, seeds }));
       process.stdout.write(starpo('sweep', 'new', file));
     }
   } finally {
@@ -97,37 +126,42 @@ function create(stage: Stage): void {
   }
 }
 
-/** Returns the mean of a metric over the last ten iterations that have it. */
-function lastTen(runId: string, iterations: number, metric: string): number {
+/** Returns a metric's values by iteration. */
+function valuesOf(runId: string, metric: string): number[] {
   const lines = readFileSync(join(home as string, 'runs', runId, 'events.jsonl'), 'utf8')
     .trimEnd()
     .split('\n');
-  const values = lines.flatMap((line): number[] => {
-    const { type, iteration, metrics } = JSON.parse(line);
-    return type === 'iteration' && iteration > iterations - 10 && metric in metrics ? [metrics[metric]] : [];
+  return lines.flatMap((line): number[] => {
+    const { type, metrics } = JSON.parse(line);
+    return type === 'iteration' && metric in metrics ? [metrics[metric]] : [];
   });
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Reports success on the evaluation's levels after training, and variety at the end, with intervals over seeds. */
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Reports success on the evaluation's levels after training, seconds per iteration, and variety over the last ten iterations that have it. */
 function report(): void {
   const listed: Output<'studies.list'> = JSON.parse(starpo('sweep', 'list', '--json'));
-  const sweeps = Object.values(stages).flat();
-  const results = sweeps.flatMap(({ name, set }) => {
-    const found = listed.find((each) => each.name === name);
-    if (!found) return [];
-    const { table }: Output<'studies.get'> = JSON.parse(starpo('sweep', 'show', found.id, '--json'));
-    const rows = table.map(({ name: setting, after, collapse, cells }) => {
-      const completed = cells.filter(({ status }) => status === 'completed').map(({ runId }) => runId);
-      const over = (metric: string) => estimateMean(completed.map((runId) => lastTen(runId, set.iterations, metric)));
-      return {
-        ...{ setting, after, collapse },
-        distinct_first_thoughts: over('rollout/distinct_first_thoughts'),
-        mutual_information: over('diagnostics/mutual_information'),
-      };
+  const results = Object.values(sweeps)
+    .flat()
+    .flatMap(({ name, points }) => {
+      const found = listed.find((each) => each.name === name);
+      if (!found) return [];
+      const { table }: Output<'studies.get'> = JSON.parse(starpo('sweep', 'show', found.id, '--json'));
+      const rows = table.map(({ name: setting, after, collapse, cells }, index) => {
+        const completed = cells.filter(({ status }) => status === 'completed').map(({ runId }) => runId);
+        const variety = (metric: string) =>
+          estimateMean(completed.map((runId) => mean(valuesOf(runId, metric).slice(-10))));
+        return {
+          ...{ setting, iterations: points[index]!.set.iterations, after, collapse },
+          seconds_per_iteration: estimateMean(completed.map((runId) => median(valuesOf(runId, 'time/iteration')))),
+          distinct_first_thoughts: variety('rollout/distinct_first_thoughts'),
+          mutual_information: variety('diagnostics/mutual_information'),
+        };
+      });
+      return { sweep: name, rows };
     });
-    return { sweep: name, rows };
-  });
   writeResult(
     { command: `npm run benchmark:algorithms${commandArguments()}`, machine: machine(), results },
     values.out,
@@ -135,5 +169,5 @@ function report(): void {
 }
 
 if (values.create === undefined) report();
-else if (values.create in stages) create(values.create as Stage);
-else throw new Error(`--create is one of: ${Object.keys(stages).join(', ')}.`);
+else if (values.create in sweeps) create(values.create as Stage);
+else throw new Error(`--create is one of: ${Object.keys(sweeps).join(', ')}.`);
