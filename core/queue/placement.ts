@@ -1,4 +1,4 @@
-import { bytes as byteText } from '../contract/numbers.ts';
+import { bytes as byteText, count } from '../contract/numbers.ts';
 import { type DeviceKey, deviceKey, devicesFor, isSameDevice } from '../contract/run-facts.ts';
 
 /** A device of the pool. GPUs are numbered as in `starpo-trainer devices`, which respects CUDA_VISIBLE_DEVICES. */
@@ -59,8 +59,12 @@ export function place(setting: string, bytes: number | null, facts: PlacementFac
     (a, b) => occupantsOf(a, facts).length - occupantsOf(b, facts).length || (b.freeBytes ?? -1) - (a.freeBytes ?? -1),
   );
   if (best) return { device: best };
-  if (open.length === 0)
-    return { waits: 'busy', reason: `Waits for ${offered.length > 1 ? 'a free GPU' : namesOf(offered)}.` };
+  if (open.length === 0) {
+    const { share, occupants, cores } = facts;
+    const isFull = share && occupants.length >= cores && offered.some(({ id }) => id !== 'cpu');
+    const limit = isFull ? `: at most ${count(cores, 'run')} share GPUs, one per CPU core` : '';
+    return { waits: 'busy', reason: `Waits for ${offered.length > 1 ? 'a free GPU' : namesOf(offered)}${limit}.` };
+  }
   const free = open.map(({ id, freeBytes }) => `${id} has ${byteText(freeBytes!)} free`).join(', ');
   return { waits: 'memory', reason: `Needs ${byteText(bytes!)} of GPU memory: ${free}.` };
 }

@@ -47,8 +47,8 @@ export class Placer {
 
   /** Returns the first of the entries that has a free device. Throws if the trainer is missing. */
   async next(entries: readonly QueueEntry[]): Promise<Next> {
-    const cached = this.parts.pool.lastDevices();
-    // Reading the devices starts a process, which isn't needed while all are busy.
+    // Reading the devices starts a process, which isn't needed while all are busy. Whether a run can share a busy GPU depends on its memory.
+    const cached = this.parts.pool.share ? null : this.parts.pool.lastDevices();
     const decided = cached && (await this.decide(entries, cached, { memory: false }));
     if (decided && !decided.placed) return decided;
     return this.decide(entries, await this.freshDevices(), { memory: true });
@@ -77,6 +77,7 @@ export class Placer {
     devices: readonly PoolDevice[],
     { memory }: { memory: boolean },
   ): Promise<Next> {
+    const { share } = this.parts.pool;
     const waits = new Map<string, string>();
     let stuck: string | null = null;
     let hasOther = false;
@@ -90,17 +91,22 @@ export class Placer {
       const setting = getRun(this.parts.database, entry.run)?.device;
       // It was deleted since the queue was read.
       if (setting === undefined) continue;
-      const bytes = memory && setting !== 'cpu' ? await this.needOf(entry.run) : null;
-      const facts = this.facts(devices, entries, closed);
-      const placement = place(setting, bytes, facts);
+      const facts = () => this.facts(devices, entries, closed);
+      let placement = place(setting, null, facts());
+      // An earlier run that waits closes all busy devices; then memory decides only about free ones.
+      const mayFit = 'device' in placement || (share && closed.size === 0);
+      if (memory && setting !== 'cpu' && mayFit) {
+        const bytes = await this.needOf(entry.run);
+        placement = place(setting, bytes, facts());
+      }
       if ('device' in placement) return { placed: { run: entry.run, device: placement.device }, waits, problem: null };
       if ('unknown' in placement)
         return { placed: { run: entry.run, device: unknownDevice(setting) }, waits, problem: null };
       waits.set(entry.run, placement.reason);
       if (placement.waits === 'aside') stuck ??= placement.reason;
       else hasOther = true;
-      if (placement.waits === 'busy' && facts.share)
-        for (const { device } of facts.occupants) closed.add(deviceKey(device));
+      if (placement.waits === 'busy' && share)
+        for (const { device } of facts().occupants) closed.add(deviceKey(device));
     }
     const problem = stuck && !hasOther ? this.asideProblem() : null;
     return { placed: null, waits, problem };

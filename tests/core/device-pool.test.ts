@@ -132,6 +132,9 @@ describe('placement', () => {
     expect(place('auto', null, facts(two, { occupants: [on(0), on(1)] }))).toMatchObject({
       reason: 'Waits for a free GPU.',
     });
+    expect(place('cuda', gb, facts([gpu(0)], { share: true, cores: 2, occupants: [on(0), on(0)] }))).toMatchObject({
+      reason: 'Waits for cuda:0: at most 2 runs share GPUs, one per CPU core.',
+    });
     expect(place('cuda:0', null, facts(two, { aside: new Set(['GPU-0']) }))).toMatchObject({
       reason: 'Waits for cuda:0, set aside after a failure.',
     });
@@ -216,7 +219,7 @@ describe('a pool of four simulated GPUs', { timeout: 120_000 }, () => {
     const app = starpo(['queue', 'run'], world.environment());
     await expect
       .poll(() => ({ aside: queueFile().aside.map(({ id }) => id), started: queueFile().started.length }), {
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toEqual({ aside: ['cuda:2'], started: 3 });
     const [broken] = queueFile().runs;
@@ -265,6 +268,36 @@ describe('a pool of four simulated GPUs', { timeout: 120_000 }, () => {
       { id: 'cuda:3', problem: null },
     ]);
     expect(queueFile()).toMatchObject({ runs: [], started: [] });
+  });
+
+  test('the queue starts runs that can share a GPU', async () => {
+    const parts = [{ name: 'policy', lifetime: 'run', bytes: gb }];
+    const plan = { device: 'cuda:0', device_bytes: 80 * gb, free_bytes: 80 * gb, total_bytes: gb, parts };
+    const fake = { GPU: String(80 * gb), HOLD: '1,2', EVENT: JSON.stringify({ type: 'memory_plan', ...plan }) };
+    for (const [name, value] of Object.entries(fake)) vi.stubEnv(`FAKE_TRAINER_${name}`, value);
+    const core = await world.core();
+    const set = { iterations: 4, device: 'cuda', 'checkpoint.every': 1 };
+    const ids: string[] = [];
+    const stop = async (id: string) => {
+      await core.runs.command(id, 'stop');
+      await untilRun(core, id, ({ status }) => status === 'stopped');
+    };
+    // Starts each once, after which its memory is known.
+    for (let i = 0; i < 2; i++) {
+      const id = await core.runs.create({ preset: 'starter-bandit', set });
+      await core.runs.start(id);
+      await untilRun(core, id, ({ iteration }) => iteration === 1);
+      await stop(id);
+      ids.push(id);
+    }
+    for (const id of ids) core.queue.add(id);
+    core.queue.setShare(true);
+    core.queue.work();
+    for (const id of ids)
+      expect(await untilRun(core, id, ({ status }) => status === 'running')).toMatchObject({
+        machine: { device: 'cuda:0' },
+      });
+    for (const id of ids) await stop(id);
   });
 
   test('each MIG slice that CUDA_VISIBLE_DEVICES allows is a device, which its trainer selects by UUID', async () => {
