@@ -108,6 +108,35 @@ test('GDPO normalizes each component, then whitens over tokens as verl or over e
   }
 });
 
+test('whitening over episodes takes the mean over the tokens of A and of its squared deviation', () => {
+  const episodes = [
+    { group: 0, turns: [{ tokens: 3, reward: 1 }] },
+    { group: 0, turns: [{ tokens: 1, reward: 0 }] },
+  ];
+  const advantage = { estimator: 'reinforce_plus_plus', gamma: 0.5, whiten: true, whiten_over: 'episodes' };
+  const [answer] = compute([{ advantage, episodes }]);
+  // A is 1/4, 1/2, 1 and 0. Its mean per episode is 7/12 and 0.
+  const center = 7 / 24;
+  const squares = (0.25 - center) ** 2 + (0.5 - center) ** 2 + (1 - center) ** 2;
+  const scale = Math.sqrt(squares / 3 + center ** 2 + 1e-8);
+  const expected = [[0.25, 0.5, 1], [0]].map((own) => own.map((each) => (each - center) / scale));
+  expectClose(answer.advantages, expected, 'advantages');
+});
+
+test('scores normalized over the batch, then compared in the group, are those of Lite PPO', () => {
+  const scores = [0, 1, 5, 7];
+  const episodes = scores.map((reward, i) => ({ group: Math.floor(i / 2), turns: [{ tokens: 1, reward }] }));
+  const reward = { normalization: 'mean_std', normalize_by: 'batch' };
+  const [answer] = compute([{ advantage: { estimator: 'dr_grpo', rewards: 'episode' }, reward, episodes }]);
+  const deviation = Math.sqrt(scores.reduce((sum, score) => sum + (score - 3.25) ** 2, 0) / 3);
+  const differences = [-0.5, 0.5, -1, 1];
+  expectClose(
+    answer.advantages,
+    differences.map((each) => [each / (deviation + 1e-6)]),
+    'advantages',
+  );
+});
+
 test('normalized terms and whitening match a direct implementation', () => {
   const next = random(11);
   const weights: Record<string, number> = { environment: 1, format: 0.5, success: 2 };
