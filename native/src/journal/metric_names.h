@@ -242,8 +242,8 @@ inline constexpr std::array kIterationMetrics{
     Description{kActorEntropy, "nats", "mean over trained tokens, without skipped episodes"},
     Description{kActorGradNorm, "", "global gradient norm before clipping, mean over optimizer steps"},
     Description{kActorGradNormMax, "", "global gradient norm before clipping, maximum over optimizer steps"},
-    Description{kActorClipFractionLow, "share", "trained tokens whose gradient the lower clip removed"},
-    Description{kActorClipFractionHigh, "share", "trained tokens whose gradient the upper clip removed"},
+    Description{kActorClipFractionLow, "share", "trained tokens clipped at the lower bound of the ratio"},
+    Description{kActorClipFractionHigh, "share", "trained tokens clipped at the upper bound of the ratio"},
     Description{kActorRatioMax, "",
                 "largest ratio of update to rollout probability of a trained token, over optimizer steps; 1 if the "
                 "policy did not change"},
@@ -271,10 +271,11 @@ inline constexpr std::array kIterationMetrics{
                 "divergence per token"},
     Description{kCriticLoss, "reward²", "mean over optimizer steps; absent without a critic, as are the next three"},
     Description{kCriticGradNorm, "", "global gradient norm before clipping, mean over optimizer steps"},
-    Description{kCriticExplainedVariance, "share",
-                "1 - variance(return - value) / variance(return) over trained tokens, before the update: 1 is a "
-                "perfect critic, 0 predicts only the mean; absent if all returns are equal"},
-    Description{kCriticValueMean, "reward", "mean value over trained tokens, before the update"},
+    Description{
+        kCriticExplainedVariance, "share",
+        "1 - variance(return - value) / variance(return) over tokens whose value is trained, before the update: 1 is a "
+        "perfect critic, 0 predicts only the mean; absent if all returns are equal"},
+    Description{kCriticValueMean, "reward", "mean value over tokens whose value is trained, before the update"},
     Description{kAdvantageMean, "", "mean over trained tokens, before whitening"},
     Description{kAdvantageStd, "", "standard deviation over trained tokens, before whitening"},
     Description{kAdvantageActiveShare, "share", "trained tokens with a non-zero advantage, before whitening"},
@@ -343,7 +344,8 @@ inline constexpr std::string_view kRolloutPrefix = "rollout/";
 // Returns whether a metric is also reported per environment when several are trained. Rollout metrics that are counted
 // from episodes are.
 constexpr bool has_environment_breakdown(std::string_view name) {
-  return name.starts_with(kRolloutPrefix) && !name.starts_with(kRolloutLogprobGap) && name != kRolloutRounds;
+  return name.starts_with(kRolloutPrefix) && !name.starts_with(kRolloutLogprobGap) && name != kRolloutRounds &&
+         name != kRolloutEnvironmentFailureRate && name != kRolloutVoidRate;
 }
 
 // rollout/turns -> rollout/<label>/turns
