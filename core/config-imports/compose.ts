@@ -30,10 +30,13 @@ export function defaultNames(name: string, { defaults = [] }: Tree): string[] {
       'Write the composed configuration with `python train.py --config-name NAME --cfg job --resolve` and import that file.',
     );
   if (!Array.isArray(defaults)) throw unsupported(defaults);
-  return defaults.map((entry) => {
+  const names = defaults.map((entry): string => {
     if (typeof entry !== 'string' || entry.includes('@') || entry.includes('/')) throw unsupported(entry);
     return entry;
   });
+  if (new Set(names).size < names.length)
+    throw new Failure('config_unreadable', `${name} lists a default twice.`, 'Remove the second entry.');
+  return names;
 }
 
 /**
@@ -52,9 +55,12 @@ export function compose(texts: readonly ConfigText[], overrides: readonly string
   const listed = new Set([...files.values()].flatMap(({ name, tree }) => defaultNames(name, tree)));
   const roots = [...files.keys()].filter((key) => !listed.has(key));
   let assumesVerl = false;
+  const loaded = new Map<string, Tree>();
 
   const load = (key: string, by: readonly string[]): Tree => {
     const file = files.get(key);
+    const known = loaded.get(key);
+    if (known) return known;
     if (by.includes(key))
       throw new Failure('config_unreadable', `${key} lists itself as a default.`, 'Remove it from the defaults list.');
     if (!file && key === verlName) {
@@ -71,7 +77,11 @@ export function compose(texts: readonly ConfigText[], overrides: readonly string
     const names = defaultNames(file.name, file.tree);
     // Hydra merges the file after its defaults unless `_self_` names another position.
     const order = names.includes('_self_') ? names : [...names, '_self_'];
-    return order.reduce<Tree>((tree, name) => merge(tree, name === '_self_' ? own : load(name, [...by, key])), {});
+    const tree = order.reduce<Tree>((under, name) => {
+      return merge(under, name === '_self_' ? own : load(name, [...by, key]));
+    }, {});
+    loaded.set(key, tree);
+    return tree;
   };
   // Files that list each other have no root.
   const start = roots.length > 0 || files.size === 0 ? roots : [...files.keys()];

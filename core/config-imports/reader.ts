@@ -2,10 +2,15 @@ import { Failure } from '../contract/failure.ts';
 import { locate, type Tree } from '../run-config/tree.ts';
 import { isTree } from './parse-config.ts';
 
+/** Maximum references of one setting. Nested references can double at each level. */
+const maxReferences = 1000;
+
 /** Reads settings of a composed configuration by path, checks their types and records which ones were read. */
 export class Reader {
   readonly tree: Tree;
   private readonly read = new Set<string>();
+  /** Number of references that the current setting has resolved. */
+  private references = 0;
 
   constructor(tree: Tree) {
     this.tree = tree;
@@ -14,6 +19,7 @@ export class Reader {
   /** Returns a setting with its interpolations resolved; undefined if it is absent or null. Throws `config_invalid`. */
   value(path: string): unknown {
     this.read.add(path);
+    this.references = 0;
     return this.resolve(path, this.raw(path), []) ?? undefined;
   }
 
@@ -110,6 +116,7 @@ export class Reader {
       if (by.includes(reference)) throw unresolved('refers to itself');
       const found = this.raw(reference);
       if (found === undefined) throw unresolved('does not exist');
+      if (++this.references > maxReferences) throw unresolved(`is one of more than ${maxReferences} references`);
       this.read.add(reference);
       return this.resolve(path, found, [...by, reference]);
     };

@@ -13,6 +13,9 @@ const lake = ['_3_frozen_lake.yaml', 'base.yaml', 'envs.yaml'].map(file);
 /** An interpolation of OmegaConf. */
 const reference = (path: string) => `\${${path}}`;
 
+/** Overrides `a1` to `a18`, each with two references to the previous one. */
+const doubling = Array.from({ length: 18 }, (_, index) => `+a${index + 1}=${reference(`a${index}`).repeat(2)}`);
+
 /** Overrides that select RAGEN-2's filter. */
 const secondFilter = [
   '+actor_rollout_ref.rollout.rollout_filter_strategy=top_p',
@@ -260,6 +263,12 @@ describe("RAGEN's configuration", () => {
     ],
     [[`model_path=${reference('model_path')}`], 'config_invalid', /refers to itself/, /VALUE/],
     [
+      ['+a0=x', ...doubling, `model_path=${reference('a18')}`],
+      'config_invalid',
+      /refers to \$\{a\d+\}, which is one of more than 1000 references/,
+      /VALUE/,
+    ],
+    [
       ['es_manager.train.env_configs.tags=[SimpleSokoban'],
       'config_unreadable',
       /The value of "es_manager.*" is invalid/,
@@ -296,6 +305,16 @@ describe('files', () => {
     expect(imported([...sokoban, link]).config.policy_loss.dual_clip).toBe(3);
   });
 
+  test('that many files list are merged once', () => {
+    const names = Array.from({ length: 16 }, (_, index) => `f${index}`);
+    const content = 'x: {'.concat(Array.from({ length: 5000 }, (_, index) => `k${index}: 1`).join(', '), '}\n');
+    // Each file lists all later ones, so the last one is reached in 2^14 ways.
+    const files = names.map((name, index) =>
+      text(`${name}.yaml`, `defaults: [${names.slice(index + 1).join(', ')}]\n${index === 15 ? content : ''}`),
+    );
+    expect(() => importConfig(files, [])).toThrow(failure('config_unsupported', /not a configuration of RAGEN/));
+  });
+
   test.each([
     [[file('_2_sokoban.yaml')], [], 'config_unreadable', /_2_sokoban\.yaml needs base\.yaml/],
     [[text('a.yaml', 'a: [1, 2')], [], 'config_unreadable', /a\.yaml is not valid YAML: .*line 1/],
@@ -309,6 +328,12 @@ describe('files', () => {
       [],
       'config_unreadable',
       /lists itself as a default/,
+    ],
+    [
+      [text('a.yaml', 'defaults: [b, b]'), text('b.yaml', 'x: 1')],
+      [],
+      'config_unreadable',
+      /a\.yaml lists a default twice/,
     ],
     [[text('a.yaml', 'defaults: [{model: big}]')], [], 'config_unreadable', /has the default \{"model":"big"\}/],
     [[text('a.yaml', `${'['.repeat(20_000)}`)], [], 'config_unreadable', /a\.yaml is not valid YAML/],
