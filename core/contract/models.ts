@@ -95,7 +95,7 @@ export const modelProcedures = {
   'models.forget': { changes, input: z.object({ folder }), output: empty },
   /** Deletes a downloaded model and its files. Throws `model_unknown`. */
   'models.delete': { changes, input: z.object({ name: z.string().max(96) }), output: empty },
-  /** Looks a model up on the hub. Throws `hub_not_found`, `hub_unauthorized`, `hub_busy`, `hub_unreachable` or `hub_answer_invalid`. */
+  /** Looks a model up on the hub. Throws `hub_not_found`, `hub_unauthorized`, `hub_token_invalid`, `hub_busy`, `hub_unreachable` or `hub_answer_invalid`. */
   'models.look': { input: z.object({ repository }), output: hubModel },
   /**
    * Downloads a model as a task and resumes an incomplete download; returns when it has started. Every file is checked against the hub's SHA-256. Throws as

@@ -107,7 +107,7 @@ async function json(response: Response): Promise<unknown> {
 
 /**
  * Sends a request to a hub and follows redirects to https or local addresses. Sends the token only to the hub. Throws `hub_unreachable`,
- * `hub_not_found`, `hub_unauthorized`, `hub_busy` (with `retryAfter` in ms if given) or `hub_refused`.
+ * `hub_not_found`, `hub_unauthorized`, `hub_token_invalid`, `hub_busy` (with `retryAfter` in ms if given) or `hub_refused`.
  */
 export async function request(
   { host, token }: Hub,
@@ -115,6 +115,13 @@ export async function request(
   headers: Record<string, string> = {},
   signal?: AbortSignal,
 ): Promise<Response> {
+  // The error of fetch would contain the token.
+  if (token !== null && !/^[!-~]+$/.test(token))
+    throw new Failure(
+      'hub_token_invalid',
+      'The access token contains spaces, line breaks or characters outside ASCII.',
+      'Set it again in the settings of this page, or correct HF_TOKEN.',
+    );
   const own = new URL(host).origin;
   let address = new URL(host + path);
   for (let hop = 0; hop <= maxRedirects; hop += 1) {

@@ -271,6 +271,16 @@ describe('models', () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  test('an error about an invalid token does not contain it', async () => {
+    await client.call('hub.set', { token: 'hf_first\nhf_second' });
+    const looked = client.call('models.look', { repository: hub.repository });
+    await expect(looked).rejects.toMatchObject({
+      code: 'hub_token_invalid',
+      message: expect.not.stringContaining('hf_'),
+    });
+    await client.call('hub.set', { token: '' });
+  });
+
   test('are listed with their properties or the problem', async () => {
     const snapshot = join(world.folder, 'cache/models--Qwen--Qwen2.5-0.5B-Instruct/snapshots/abc');
     const own = join(world.folder, 'my model');
