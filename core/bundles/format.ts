@@ -39,6 +39,13 @@ const allowed = new RegExp(
  */
 export const isAllowed = (path: string): boolean => allowed.test(path);
 
+/** Returns the maximum bytes of a file that the app reads into memory as JSON, which takes a multiple of them. Others have no limit. */
+export function maxBytes(path: string): number {
+  if (path === config) return 1 << 20;
+  const isRead = path === annotations || path === forkBaseline || /^(rollouts|evaluations)\/.*\.json$/.test(path);
+  return isRead ? 64 << 20 : Number.POSITIVE_INFINITY;
+}
+
 /** Returns whether a file is already compressed. */
 export const isPacked = (path: string): boolean => /\.(zst|safetensors)$/.test(path);
 

@@ -9,7 +9,16 @@ import { ensureFolder, makeFolder } from '../base/folders.ts';
 import { asFailure, Failure, messageOf } from '../contract/failure.ts';
 import { diskSpaceLow, freeBytes } from '../run-directory/measure.ts';
 import { runFiles } from '../run-directory/names.ts';
-import { bundleVersion, invalid, isAllowed, type Manifest, manifestName, manifestSchema, runPrefix } from './format.ts';
+import {
+  bundleVersion,
+  invalid,
+  isAllowed,
+  type Manifest,
+  manifestName,
+  manifestSchema,
+  maxBytes,
+  runPrefix,
+} from './format.ts';
 
 export interface UnpackJob {
   /** The bundle. */
@@ -102,6 +111,7 @@ function checkEntry({ fileName, externalFileAttributes, ...entry }: Entry): void
   const kind = (externalFileAttributes >>> 16) & fileKind;
   if (kind !== 0 && kind !== plainFile) throw invalid(`${shown} is a link or another special file`);
   if ((entry.generalPurposeBitFlag & 1) !== 0) throw invalid(`${shown} is encrypted`);
+  if (entry.uncompressedSize > maxBytes(fileName.slice(runPrefix.length))) throw invalid(`${shown} is too large`);
 }
 
 function readManifest(content: Buffer): Manifest {

@@ -367,6 +367,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       ['an unknown file', (own) => [own, ['run/.bashrc', 'x']]],
       ['a link', (own) => [own, ['run/trainer.log', '/etc/passwd', 0o120777]]],
       ['a file twice', (own) => [own, ['run/trainer.log', 'a'], ['run/trainer.log', 'b']]],
+      ['a configuration of megabytes', () => [['run/run.json', `[${'0,'.repeat(1 << 19)}0]`]]],
       ['no configuration', () => [['run/trainer.log', 'a']]],
       ['the manifest of another format', (own) => [own], { format: 'cake', version: 1 }],
     ])('with %s is rejected', async (_, files, head) => {
