@@ -17,11 +17,13 @@ export interface Tail {
 }
 
 const newline = 0x0a;
+/** Maximum length of a line in bytes. Lines of trainers are far shorter, and a line is read into memory. */
+const maxLine = 64 << 20;
 const none = { lines: [], bytes: Buffer.alloc(0), more: false };
 
 /**
  * Reads about `limit` bytes of complete lines from byte `offset`. A truncated last line is left for later; a line longer than `limit` is read
- * completely. A missing file is empty.
+ * completely. A missing file is empty. Throws for a line above {@link maxLine}.
  */
 export function readTail(path: string, offset: number, limit = 8 << 20): Tail {
   let file: number;
@@ -38,6 +40,7 @@ export function readTail(path: string, offset: number, limit = 8 << 20): Tail {
     const { size, mtimeMs: modified } = stat;
     if (size < offset) return { ...none, size, modified, next: offset, replaced: true };
     for (let span = Math.min(limit, size - offset); ; span = Math.min(span * 2, size - offset)) {
+      if (span > maxLine) throw new Error(`${path} has a line of more than ${maxLine >> 20} MiB.`);
       const bytes = readFully(file, offset, span);
       const end = bytes.lastIndexOf(newline);
       if (end >= 0) {

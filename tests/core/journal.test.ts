@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -45,6 +45,13 @@ describe('reading the tail of a journal', () => {
       offset = tail.next;
     }
     expect(read).toEqual(lines);
+  });
+
+  test('refuses a line that would fill the memory', () => {
+    writeFileSync(path, 'one\n');
+    truncateSync(path, 65 << 20);
+    expect(readTail(path, 0)).toMatchObject({ lines: ['one'] });
+    expect(() => readTail(path, 4, 64 << 20)).toThrow(/events\.jsonl has a line of more than 64 MiB/);
   });
 
   test('detects a replaced file by its shorter length', () => {
