@@ -61,16 +61,20 @@ const inputCodes = new Set([
 export const paint = (color: 'red' | 'yellow', text: string, stream: NodeJS.WritableStream) =>
   styleText(color, text, { stream });
 
+/** Returns a text with control characters written as escapes: texts of imported runs must not control the terminal. */
+export const printable = (text: string) =>
+  text.replace(/[^\P{Cc}\t\n]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+
 /** Prints a warning to stderr. */
 export const warn = (text: string) =>
-  void process.stderr.write(`${paint('yellow', 'warning:', process.stderr)} ${pasteable(text)}\n`);
+  void process.stderr.write(`${paint('yellow', 'warning:', process.stderr)} ${printable(pasteable(text))}\n`);
 
 /** Prints an error, its hint and its code to stderr, with `json` as one line, and sets the exit code; see {@link exitCodes}. */
 export function reportFailure(error: unknown, { json }: { json: boolean }): void {
   const failure = asFailure(error);
   const { code } = failure;
-  const message = pasteable(failure.message);
-  const hint = pasteable(failure.hint);
+  const message = printable(pasteable(failure.message));
+  const hint = printable(pasteable(failure.hint));
   if (json) process.stderr.write(`${JSON.stringify({ code, message, hint })}\n`);
   else {
     const title = paint('red', 'error:', process.stderr);
@@ -94,7 +98,7 @@ export const exitCodes: readonly { code: number; meaning: string }[] = [
   { code: 143, meaning: 'terminated by SIGTERM; `train` and `resume` stop the run with a checkpoint first' },
 ];
 
-export const print = (text: string) => void process.stdout.write(`${text}\n`);
+export const print = (text: string) => void process.stdout.write(`${printable(text)}\n`);
 
 /** Prints a text with commands to run, in backticks, as they work when pasted. */
 export const advise = (text: string) => print(pasteable(text));

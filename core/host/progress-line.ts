@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import type { RunSummary } from '../contract/contract.ts';
-import { durationText } from './output.ts';
+import { durationText, printable } from './output.ts';
 
 type Progress = Pick<RunSummary, 'iteration' | 'iterations' | 'phase' | 'etaSeconds'>;
 export type Screen = Pick<WriteStream, 'write'> & { isTTY?: boolean; columns?: number };
@@ -23,7 +23,7 @@ export class ProgressLine {
   print(line: string): void {
     const drawn = this.drawn;
     this.erase();
-    this.screen.write(`${line}\n`);
+    this.screen.write(`${printable(line)}\n`);
     this.draw(drawn);
   }
 

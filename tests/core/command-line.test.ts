@@ -4,9 +4,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { taskText } from '../../core/host/cancelable.ts';
-import { paint } from '../../core/host/output.ts';
+import { paint, print } from '../../core/host/output.ts';
 import { completionsOf } from '../../core/host/program/completion.ts';
 import { createProgram } from '../../core/host/program/program.ts';
 import { ProgressLine, progressText } from '../../core/host/progress-line.ts';
@@ -159,6 +159,13 @@ describe('completion', () => {
     const { stdout, stderr } = spawnSync('bash', ['-c', typed], { env, encoding: 'utf8' });
     expect({ stdout, stderr }).toEqual({ stdout: 'a16c\n', stderr: '' });
   });
+});
+
+test('printed texts of runs cannot control the terminal', () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  print('one\ttwo\nthree\u001b]52;c;cm0=\u0007\u009b2J');
+  expect(write.mock.calls).toEqual([['one\ttwo\nthree\\u{1b}]52;c;cm0=\\u{7}\\u{9b}2J\n']]);
+  write.mockRestore();
 });
 
 test('colors appear only on a terminal', () => {

@@ -7,7 +7,7 @@ import { type Importable, type ImportSource, isImportable, type Upload } from '.
 import { count } from '../../contract/numbers.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
-import { print } from '../output.ts';
+import { print, warn } from '../output.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
 
 interface ImportFlags extends CommandOptions {
@@ -120,7 +120,7 @@ function printRun(
   { file, kind, from, mapped, mappedCount, unmappedCount, steps, remarks }: Importable,
   runId: string | null,
 ): void {
-  for (const remark of remarks) process.stderr.write(`warning: ${remark}\n`);
+  for (const remark of remarks) warn(remark);
   if (kind !== 'bundle') {
     for (const { name, column } of mapped) if (name !== column) print(`  ${column} -> ${name}`);
     print(
