@@ -23,7 +23,7 @@ const modelConfig = z
     vocab_size: size,
     hidden_size: size,
     intermediate_size: size,
-    num_hidden_layers: size,
+    num_hidden_layers: size.max(1024),
     num_attention_heads: size,
     num_key_value_heads: size.nullish(),
     head_dim: size.nullish(),

@@ -162,6 +162,9 @@ TEST_CASE("every protocol violation fails the episode with the reason and the li
       {R"(echo '{"id":9,"observation":"s","reward":1,"done":false}')",
        "it answered with an unknown id: \"{\\\"done\\\""},
       {R"(printf '{"id":1,"obs')", "it exited with status 0 in the middle of a line"},
+      {R"(printf '{"id":1,"observation":'; head -c 400000 /dev/zero | tr '\0' '['; )"
+       R"(head -c 400000 /dev/zero | tr '\0' ']'; echo '}')",
+       "it wrote a line that is nested too deeply"},
       {"head -c 50000000 /dev/zero", "it wrote a line of more than 1 MB"},
       {R"(echo '{"id":1,"error":"out of levels"}')", "it reported an error: out of levels"},
       {R"(printf '\377\n')", "not a JSON object: \"\\ufffd\""},

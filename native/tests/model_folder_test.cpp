@@ -161,6 +161,7 @@ TEST_CASE("an unsupported config.json is rejected") {
   CHECK(changed("\"rope_scaling\": null", "\"rope_scaling\": {\"type\": \"yarn\"}") == "model_unsupported");
   CHECK(changed("\"vocab_size\": 37", "\"vocab_size\": 0") == "model_config_invalid");
   CHECK(changed("\"vocab_size\": 37", "\"vocab_size\": \"37\"") == "model_config_invalid");
+  CHECK(changed("\"num_hidden_layers\": ", "\"num_hidden_layers\": 1000000") == "model_config_invalid");
   CHECK(changed("\"vocab_size\"", "\"vocabulary\"") == "model_config_invalid");
   CHECK(changed("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3") == "model_config_invalid");
   CHECK(changed("\"head_dim\": 6", "\"head_dim\": 7") == "model_config_invalid");

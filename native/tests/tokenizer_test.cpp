@@ -292,6 +292,19 @@ TEST_CASE("padding and truncation are rejected only if they change the tokens of
   CHECK(code_after_change("/truncation", {{"max_length", 512}}) == "tokenizer_unsupported");
 }
 
+TEST_CASE("a deeply nested normalizer doesn't exhaust the stack") {
+  std::string begin, end;
+  for (int depth = 0; depth < 200'000; ++depth) begin += R"({"type":"Sequence","normalizers":[)", end += "]}";
+  auto tokenizer = json::parse(read_text(starter_folder + "/tokenizer.json"));
+  tokenizer["normalizer"] = "nested";
+  std::string text = tokenizer.dump();
+  const std::string placeholder = R"("nested")";
+  text.replace(text.find(placeholder), placeholder.size(), begin + R"({"type":"NFC"})" + end);
+  const TemporaryFolder folder;
+  write_text(folder.path() / "tokenizer.json", text);
+  CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "none");
+}
+
 TEST_CASE("unsupported tokenizer features are rejected") {
   CHECK(code_after_change("/version", "1.0") == "none");
   CHECK(code_after_change("/normalizer", {{"type", "NFC"}}) == "none");

@@ -14,6 +14,9 @@ namespace {
 
 using nlohmann::json;
 
+// Twelve tensors per layer are listed before the weights are read.
+constexpr std::int64_t kMaxLayers = 1024;
+
 [[noreturn]] void invalid_config(const std::filesystem::path& path, const std::string& what) {
   throw Error("model_config_invalid", path.string() + ": " + what,
               "use the config.json that transformers writes for a Qwen2 model");
@@ -33,12 +36,11 @@ class ConfigReader {
  public:
   ConfigReader(const json& object, const std::filesystem::path& path) : object_(object), path_(path) {}
 
-  int integer(const char* key) const {
+  int integer(const char* key, std::int64_t largest = 1 << 24) const {
     const json* const value = find(key);
     if (value == nullptr) invalid_config(path_, std::string(key) + " is missing");
-    constexpr std::int64_t largest = 1 << 24;
     if (!value->is_number_integer() || *value < 1 || *value > largest)
-      invalid_config(path_, std::string(key) + " must be a positive integer");
+      invalid_config(path_, std::string(key) + " must be an integer from 1 to " + std::to_string(largest));
     return value->get<int>();
   }
 
@@ -115,7 +117,7 @@ ModelConfig parse_model_config(std::string_view text, const std::filesystem::pat
   config.vocab_size = read.integer("vocab_size");
   config.hidden_size = read.integer("hidden_size");
   config.intermediate_size = read.integer("intermediate_size");
-  config.num_hidden_layers = read.integer("num_hidden_layers");
+  config.num_hidden_layers = read.integer("num_hidden_layers", kMaxLayers);
   config.num_attention_heads = read.integer("num_attention_heads");
   config.num_key_value_heads =
       read.find("num_key_value_heads") == nullptr ? config.num_attention_heads : read.integer("num_key_value_heads");

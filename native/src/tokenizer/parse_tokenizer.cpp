@@ -57,14 +57,16 @@ bool is_plain_byte_level(const json& part) {
          value_of(part, "use_regex") == false;
 }
 
-Normalizer parse_normalizer(const json& part) {
-  if (part.is_null()) return Normalizer::none;
-  if (type_of(part) == "NFC") return Normalizer::nfc;
-  if (const json& steps = value_of(part, "normalizers"); type_of(part) == "Sequence" && steps.is_array()) {
+// Doesn't recurse, because sequences may be nested deeply.
+Normalizer parse_normalizer(const json& normalizer) {
+  for (const json* part = &normalizer;;) {
+    if (part->is_null()) return Normalizer::none;
+    if (type_of(*part) == "NFC") return Normalizer::nfc;
+    const json& steps = value_of(*part, "normalizers");
+    if (type_of(*part) != "Sequence" || !steps.is_array() || steps.size() > 1) unsupported("normalizer", *part);
     if (steps.empty()) return Normalizer::none;
-    if (steps.size() == 1) return parse_normalizer(steps.front());
+    part = &steps.front();
   }
-  unsupported("normalizer", part);
 }
 
 SplitPattern parse_pre_tokenizer(const json& part) {

@@ -11,6 +11,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using json = nlohmann::json;
 
+constexpr int kMaxDepth = 64;  // printing a message recurses
+
 Clock::duration seconds(double value) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
 }
@@ -79,8 +81,12 @@ void Program::update() {
 }
 
 void Program::read_line(const std::string& line) {
-  json message = json::parse(line, nullptr, false);
-  if (!message.is_object()) {
+  bool too_deep = false;
+  json message =
+      json::parse(line, [&](int depth, json::parse_event_t, json&) { return !(too_deep |= depth > kMaxDepth); }, false);
+  if (too_deep) {
+    process_.end("it wrote a line that is nested too deeply: " + excerpt(line));
+  } else if (!message.is_object()) {
     process_.end("it wrote a line that is not a JSON object: " + excerpt(line) +
                  (line.find("NaN") != std::string::npos || line.find("Infinity") != std::string::npos
                       ? " (NaN and Infinity are not JSON)"
