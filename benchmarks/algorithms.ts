@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import type { Output, Settings } from '../core/contract/contract.ts';
 import { findPreset } from '../core/presets/presets.ts';
 import { estimateMean } from '../core/studies/interval.ts';
-import { commandArguments, machine, writeResult } from './machine.ts';
+import { machine, writeResult } from './machine.ts';
 
 const { values } = parseArgs({
   options: {
@@ -49,7 +49,7 @@ function iterationsOf(algorithm: keyof typeof costs, task: Task, base: number): 
 const common = { threads: 1, 'checkpoint.every': 0, 'evaluation.every': 0 };
 /** Each stage has its own levels and seeds. */
 const stages = {
-  costs: { iterations: 5, levels: 1, validationSeed: 20_261_128, seeds: [21] },
+  costs: { iterations: 4, levels: 1, validationSeed: 20_261_128, seeds: [21] },
   screening: { iterations: 40, levels: 1024, validationSeed: 20_261_127, seeds: [11, 12] },
   comparison: { iterations: 100, levels: 1024, validationSeed: 20_261_126, seeds: [1, 2, 3, 4, 5] },
 };
@@ -140,14 +140,14 @@ function valuesOf(runId: string, metric: string): number[] {
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Reports success on the evaluation's levels after training, seconds per iteration, and variety over the last ten iterations that have it. */
+/** Reports success on the evaluation's levels after training, and variety over the last ten iterations. */
 function report(): void {
   const listed: Output<'studies.list'> = JSON.parse(starpo('sweep', 'list', '--json'));
-  const results = Object.values(sweeps)
-    .flat()
-    .flatMap(({ name, points }) => {
+  const results = Object.entries(sweeps)
+    .flatMap(([stage, each]) => each.map((sweep) => ({ stage, ...sweep })))
+    .flatMap(({ stage, name, points }) => {
       const found = listed.find((each) => each.name === name);
-      if (!found) return [];
+      if (!found || found.runs.completed === 0) return [];
       const { table }: Output<'studies.get'> = JSON.parse(starpo('sweep', 'show', found.id, '--json'));
       const rows = table.map(({ name: setting, after, collapse, cells }, index) => {
         const completed = cells.filter(({ status }) => status === 'completed').map(({ runId }) => runId);
@@ -155,17 +155,19 @@ function report(): void {
           estimateMean(completed.map((runId) => mean(valuesOf(runId, metric).slice(-10))));
         return {
           ...{ setting, iterations: points[index]!.set.iterations, after, collapse },
-          seconds_per_iteration: estimateMean(completed.map((runId) => median(valuesOf(runId, 'time/iteration')))),
           distinct_first_thoughts: variety('rollout/distinct_first_thoughts'),
           mutual_information: variety('diagnostics/mutual_information'),
+          // Other stages train several runs at once.
+          ...(stage === 'costs' && {
+            seconds_per_iteration: estimateMean(completed.map((runId) => median(valuesOf(runId, 'time/iteration')))),
+          }),
         };
       });
       return { sweep: name, rows };
     });
-  writeResult(
-    { command: `npm run benchmark:algorithms${commandArguments()}`, machine: machine(), results },
-    values.out,
-  );
+  // Without the folder's path on this machine.
+  const command = 'npm run benchmark:algorithms -- --home FOLDER';
+  writeResult({ command, machine: machine(), results }, values.out);
 }
 
 if (values.create === undefined) report();
