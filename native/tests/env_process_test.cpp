@@ -152,7 +152,7 @@ TEST_CASE("every protocol violation fails the episode with the reason and the li
       {"printf 'a.mjs:3\n\nError: no tiles\n    at a.mjs {\n}\n\nNode.js v24.1.0\n' >&2; exit 1",
        "it exited with status 1; its last error output is: Error: no tiles"},
       {"echo '  indented' >&2; exit 3", "it exited with status 3; its last error output is:   indented"},
-      {"echo hello", "it wrote a line that is not a JSON object: \"hello\""},
+      {"echo hello", "it wrote a line that is not a JSON object, or nested too deeply: \"hello\""},
       {R"(echo '{"id":1,"observation":"s","reward":NaN,"done":false}')", "NaN and Infinity are not JSON"},
       {R"(echo '{"id":1,"observation":"s","reward":1e999,"done":false}')", "not a JSON object"},
       {R"(echo '{"id":1,"observation":"s","reward":null,"done":false}')", "reward is not a finite number"},
@@ -164,10 +164,10 @@ TEST_CASE("every protocol violation fails the episode with the reason and the li
       {R"(printf '{"id":1,"obs')", "it exited with status 0 in the middle of a line"},
       {R"(printf '{"id":1,"observation":'; head -c 400000 /dev/zero | tr '\0' '['; )"
        R"(head -c 400000 /dev/zero | tr '\0' ']'; echo '}')",
-       "it wrote a line that is nested too deeply"},
+       "nested too deeply"},
       {"head -c 50000000 /dev/zero", "it wrote a line of more than 1 MB"},
       {R"(echo '{"id":1,"error":"out of levels"}')", "it reported an error: out of levels"},
-      {R"(printf '\377\n')", "not a JSON object: \"\\ufffd\""},
+      {R"(printf '\377\n')", "not a JSON object, or nested too deeply: \"\\ufffd\""},
   };
   for (const auto& [script, reason] : cases) {
     CAPTURE(script);

@@ -154,7 +154,8 @@ TEST_CASE_FIXTURE(Checkpointed, "a flipped bit in the weights or the optimizer s
   load_checkpoint(run.path(), 5, config.seed, state->replica);
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a changed trainer-state.json is refused, and one without a checksum is read") {
+TEST_CASE_FIXTURE(Checkpointed,
+                  "a changed or deeply nested trainer-state.json is refused, and one without a checksum is read") {
   write(5);
   const fs::path folder = run.path() / checkpoint_path(5), file = folder / "trainer-state.json";
   const auto load = [&] { load_checkpoint(run.path(), 5, config.seed, state->replica); };
@@ -180,6 +181,8 @@ TEST_CASE_FIXTURE(Checkpointed, "a changed trainer-state.json is refused, and on
   content.erase("crc32");
   write_text(file, content.dump());
   load();
+  write_text(file, R"({"a":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}");
+  CHECK(error_of(load).find("nested too deeply") != std::string::npos);
   fs::remove(file);
   CHECK(error_of(load).find("trainer-state.json is missing") != std::string::npos);
 }

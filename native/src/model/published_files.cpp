@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "files/reading.h"
+#include "files/shallow_json.h"
 
 namespace starpo {
 namespace {
@@ -28,11 +29,8 @@ constexpr std::array kNames{"config.json",
 }
 
 Json parse_object(const std::filesystem::path& path, const std::string& text) {
-  constexpr int deepest = 64;
-  bool too_deep = false;
-  auto object =
-      Json::parse(text, [&](int depth, Json::parse_event_t, Json&) { return !(too_deep |= depth > deepest); }, false);
-  if (!object.is_object() || too_deep) invalid_file(path, "not a JSON object, or nested too deeply");
+  auto object = parse_shallow_json<Json>(text);
+  if (!object.is_object()) invalid_file(path, "not a JSON object, or nested too deeply");
   return object;
 }
 

@@ -4,14 +4,13 @@
 #include <cmath>
 
 #include "env/process/messages.h"
+#include "files/shallow_json.h"
 
 namespace starpo {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using json = nlohmann::json;
-
-constexpr int kMaxDepth = 64;  // printing a message recurses
 
 Clock::duration seconds(double value) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
@@ -81,13 +80,9 @@ void Program::update() {
 }
 
 void Program::read_line(const std::string& line) {
-  bool too_deep = false;
-  json message =
-      json::parse(line, [&](int depth, json::parse_event_t, json&) { return !(too_deep |= depth > kMaxDepth); }, false);
-  if (too_deep) {
-    process_.end("it wrote a line that is nested too deeply: " + excerpt(line));
-  } else if (!message.is_object()) {
-    process_.end("it wrote a line that is not a JSON object: " + excerpt(line) +
+  json message = parse_shallow_json(line);
+  if (!message.is_object()) {
+    process_.end("it wrote a line that is not a JSON object, or nested too deeply: " + excerpt(line) +
                  (line.find("NaN") != std::string::npos || line.find("Infinity") != std::string::npos
                       ? " (NaN and Infinity are not JSON)"
                       : " (write other output to standard error)"));

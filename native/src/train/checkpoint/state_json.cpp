@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "files/crc32.h"
 #include "files/reading.h"
+#include "files/shallow_json.h"
 #include "files/temporary_file.h"
 #include "train/checkpoint/checkpoint_files.h"
 
@@ -32,8 +33,8 @@ nlohmann::json read_state_json(const std::filesystem::path& folder) {
   };
   const auto text = read_text_file(folder / kStateJson, kLargestState);
   if (!text) throw fail("model_file_missing", " is missing or can't be read");
-  nlohmann::json state = nlohmann::json::parse(*text, nullptr, false);
-  if (!state.is_object()) throw fail("model_file_invalid", " is not JSON");
+  nlohmann::json state = parse_shallow_json(*text);
+  if (!state.is_object()) throw fail("model_file_invalid", " is not a JSON object, or nested too deeply");
   if (const auto stored = state.find(kChecksumKey); stored != state.end()) {
     const nlohmann::json checksum = *stored;
     state.erase(stored);
