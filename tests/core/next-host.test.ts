@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { channelPair } from '../../core/contract/channel.ts';
@@ -87,12 +89,14 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
     ['train --queue', ['train', 'starter-bandit', '--queue'], 'queued'],
     ['new', ['new', 'starter-bandit'], 'created'],
   ])('%s creates its run through the next host', async (_, args, status) => {
-    const host = await serve({ FAKE_TRAINER_VALIDATE_HOLD: world.folder });
+    const pipe = join(world.folder, 'pipe');
+    const host = await serve({ FAKE_TRAINER_VALIDATE_HOLD: pipe });
+    execFileSync('mkfifo', [pipe]);
     const command = start(args);
-    await until(() => existsSync(join(world.folder, 'validating')));
+    const validating = await open(pipe, 'w');
     await host.kill();
     expect(await command.finished).toMatchObject({ status: 0 });
-    writeFileSync(join(world.folder, 'go'), '');
+    await validating.close();
     const client = createClient(await (await world.studio()).open());
     expect(await client.call('runs.list', {})).toMatchObject([{ status }]);
   });
@@ -183,13 +187,14 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
   });
 
   test('resume does not wait for the end of a run that was running before', async () => {
-    const hold = join(world.folder, 'hold');
-    const { id, host } = await runAtIteration2({ FAKE_TRAINER_STATUS_HOLD: world.folder });
-    writeFileSync(hold, '');
+    const pipe = join(world.folder, 'pipe');
+    const { id, host } = await runAtIteration2({ FAKE_TRAINER_STATUS_HOLD: pipe });
+    execFileSync('mkfifo', [pipe]);
     const resuming = start(['resume', id]);
-    await until(() => existsSync(join(world.folder, 'asked')));
+    // Opens when the host's trainer reads the pipe.
+    const asked = await open(pipe, 'w');
     await host.kill();
-    rmSync(hold);
+    await asked.close();
     expect(await resuming.finished).toMatchObject({ status: 1, errors: expect.stringContaining('is already running') });
   });
 
