@@ -1,7 +1,6 @@
 /**
  * Compares algorithms for the starter after equal compute, and a reasoning-aware reward with none. `costs` measures the seconds per iteration, from which the
- * numbers of iterations follow; `screening` trains all algorithms briefly; `comparison` trains the best ones with other seeds, on levels on which nothing
- * was selected. Creates a stage's sweeps in a data folder with --create; `starpo sweep start SWEEP` trains them. Without it, reports the completed runs.
+ * numbers of iterations follow; `screening` trains briefly; `comparison` trains longer with other seeds, on levels that nothing else uses. Creates a stage's sweeps in a data folder with --create; `starpo sweep start SWEEP` trains them. Without it, reports the completed runs.
  * Usage: npm run benchmark:algorithms -- --home FOLDER [--create costs|screening|comparison] [--device cuda] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';
@@ -10,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Output, Settings } from '../core/contract/contract.ts';
+import { mean, median } from '../core/echo-trap/track.ts';
 import { findPreset } from '../core/presets/presets.ts';
 import { estimateMean } from '../core/studies/interval.ts';
 import { machine, writeResult } from './machine.ts';
@@ -27,7 +27,7 @@ if (!home) throw new Error('Give a data folder with --home.');
 
 type Task = 'frozen-lake' | 'sokoban' | 'frozen-lake-slippery';
 
-/** Seconds per iteration on FrozenLake and on Sokoban, on one thread of an otherwise idle CPU: medians of the runs of `costs`. */
+/** Seconds per iteration on FrozenLake and on Sokoban, on one thread of an otherwise idle CPU. A later run of `costs`, in the results, differs by up to 15 %. */
 const costs = {
   'starpo-s': [6.8, 13.7],
   ppo: [12.6, 25.3],
@@ -126,19 +126,20 @@ function create(stage: Stage): void {
   }
 }
 
-/** Returns a metric's values by iteration. */
-function valuesOf(runId: string, metric: string): number[] {
-  const lines = readFileSync(join(home as string, 'runs', runId, 'events.jsonl'), 'utf8')
+const eventsOf = (runId: string) =>
+  readFileSync(join(home as string, 'runs', runId, 'events.jsonl'), 'utf8')
     .trimEnd()
-    .split('\n');
-  return lines.flatMap((line): number[] => {
-    const { type, metrics } = JSON.parse(line);
-    return type === 'iteration' && metric in metrics ? [metrics[metric]] : [];
-  });
-}
+    .split('\n')
+    .map((line) => JSON.parse(line));
 
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+/** Returns a metric's values by iteration. */
+const valuesOf = (runId: string, metric: string) =>
+  eventsOf(runId).flatMap(({ type, metrics }): number[] =>
+    type === 'iteration' && metric in metrics ? [metrics[metric]] : [],
+  );
+
+/** Returns the version and commit of the trainer that started a run. */
+const trainerOf = (runId: string): string => eventsOf(runId).find(({ type }) => type === 'started').build;
 
 /** Reports success on the evaluation's levels after training, and variety over the last ten iterations. */
 function report(): void {
@@ -155,6 +156,7 @@ function report(): void {
           estimateMean(completed.map((runId) => mean(valuesOf(runId, metric).slice(-10))));
         return {
           ...{ setting, iterations: points[index]!.set.iterations, after, collapse },
+          trainers: [...new Set(completed.map(trainerOf))],
           distinct_first_thoughts: variety('rollout/distinct_first_thoughts'),
           mutual_information: variety('diagnostics/mutual_information'),
           // Other stages train several runs at once.

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { mean } from '../../core/echo-trap/track.ts';
 import { findPreset, presets } from '../../core/presets/presets.ts';
 import { root } from './fixtures/world.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const result = (name: string) => JSON.parse(read(`benchmarks/results/${name}.json`));
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 const learningFiles = readdirSync(join(root, 'benchmarks/results')).filter((name) => name.startsWith('learning-'));
 const learned = learningFiles.map((name) => result(name.replace('.json', '')));
