@@ -1,7 +1,8 @@
 /**
  * Compares algorithms for the starter after equal compute, and a reasoning-aware reward with none. `costs` measures the seconds per iteration, from which the
- * numbers of iterations follow; `screening` trains briefly; `comparison` trains longer with other seeds, on levels that nothing else uses. Creates a stage's sweeps in a data folder with --create; `starpo sweep start SWEEP` trains them. Without it, reports the completed runs.
- * Usage: npm run benchmark:algorithms -- --home FOLDER [--create costs|screening|comparison] [--device cuda] [--out FILE]
+ * numbers of iterations follow; `screening` trains all algorithms on FrozenLake; `comparison` trains the three best and StarPO-S on every task with other seeds,
+ * on levels that nothing else uses. Creates a stage's sweeps in a data folder with --create; `starpo sweep start SWEEP` trains them. Without it, reports the completed runs.
+ * Usage: npm run benchmark:algorithms -- --home FOLDER [--create costs|screening|comparison|grounding] [--device cuda] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,20 +39,27 @@ const costs = {
   'bi-level-gae': [7.0, 12.7],
   loop: [4.2, 7.6],
 } satisfies Record<string, [frozenLake: number, sokoban: number]>;
-const algorithms = Object.keys(costs) as (keyof typeof costs)[];
+type Algorithm = keyof typeof costs;
+const algorithms = Object.keys(costs) as Algorithm[];
+/** StarPO-S and the three algorithms with the highest success in the screening. */
+const finalists: Algorithm[] = ['starpo-s', 'grpo-s', 'gigpo', 'loop'];
+/** The algorithm with the highest success in the comparison. */
+const best: Algorithm = 'grpo-s';
 
 /** Returns the iterations that cost as much as `base` iterations of StarPO-S. */
-function iterationsOf(algorithm: keyof typeof costs, task: Task, base: number): number {
+function iterationsOf(algorithm: Algorithm, task: Task, base: number): number {
   const column = task === 'sokoban' ? 1 : 0;
   return Math.round((base * costs['starpo-s'][column]!) / costs[algorithm][column]!);
 }
 
 const common = { threads: 1, 'checkpoint.every': 0, 'evaluation.every': 0 };
-/** Each stage has its own levels and seeds. */
+const comparison = { iterations: 40, levels: 1024, validationSeed: 20_261_126, seeds: [1, 2, 3, 4, 5] };
+/** Grounding continues the comparison; the other stages have their own levels and seeds. */
 const stages = {
   costs: { iterations: 4, levels: 1, validationSeed: 20_261_128, seeds: [21] },
   screening: { iterations: 40, levels: 1024, validationSeed: 20_261_127, seeds: [11, 12] },
-  comparison: { iterations: 100, levels: 1024, validationSeed: 20_261_126, seeds: [1, 2, 3, 4, 5] },
+  comparison,
+  grounding: comparison,
 };
 type Stage = keyof typeof stages;
 
@@ -69,7 +77,7 @@ function differences(from: object, to: object, path = ''): Settings {
 /** Returns the sweep of a task's algorithms, each as changes to StarPO-S. */
 function algorithmSweep(stage: Stage, task: Task) {
   const base = `starter-${task}-starpo-s`;
-  const points = algorithms.map((suffix) => {
+  const points = (stage === 'comparison' ? finalists : algorithms).map((suffix) => {
     const { preset: _, ...set } = differences(findPreset(base).config, findPreset(`starter-${task}-${suffix}`).config);
     const { iterations } = stages[stage];
     return {
@@ -80,23 +88,22 @@ function algorithmSweep(stage: Stage, task: Task) {
   return { name: `${titles[stage]}: ${task}`, base: { preset: base }, points };
 }
 
-const titles = { costs: 'Costs', screening: 'Screening', comparison: 'Algorithms' };
+const titles = { costs: 'Costs', screening: 'Screening', comparison: 'Algorithms', grounding: 'Grounding' };
 
-const groundingSweep = (task: Task) => ({
-  ...{ name: `Grounding: ${task}`, base: { preset: `starter-${task}-starpo-s` } },
-  points: [0, 0.5].map((weight) => ({
-    name: `weight ${weight}`,
-    set: { 'reward.grounding_weight': weight, iterations: stages.comparison.iterations },
-  })),
-});
+/** Returns the sweep of the comparison's best algorithm with a reasoning-aware reward. Its runs differ from the comparison's only in the weight. */
+function groundingSweep(task: Task) {
+  const iterations = iterationsOf(best, task, stages.grounding.iterations);
+  const points = [{ name: 'weight 0.5', set: { 'reward.grounding_weight': 0.5, iterations } }];
+  return { name: `${titles.grounding}: ${task}`, base: { preset: `starter-${task}-${best}` }, points };
+}
 
 const sweeps = {
   costs: (['frozen-lake', 'sokoban'] as const).map((task) => algorithmSweep('costs', task)),
-  screening: (['frozen-lake', 'sokoban'] as const).map((task) => algorithmSweep('screening', task)),
-  comparison: [
-    ...(['frozen-lake', 'sokoban', 'frozen-lake-slippery'] as const).map((task) => algorithmSweep('comparison', task)),
-    ...(['frozen-lake', 'sokoban'] as const).map(groundingSweep),
-  ],
+  screening: [algorithmSweep('screening', 'frozen-lake')],
+  comparison: (['frozen-lake', 'sokoban', 'frozen-lake-slippery'] as const).map((task) =>
+    algorithmSweep('comparison', task),
+  ),
+  grounding: (['frozen-lake', 'sokoban'] as const).map(groundingSweep),
 };
 
 const starpo = (...args: string[]) =>
