@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 // Compiles the programs that tests start once.
@@ -29,9 +30,12 @@ export default defineConfig({
       },
       {
         plugins: [react()],
+        resolve: { alias: [{ find: /^uplot$/, replacement: join(import.meta.dirname, 'tests/renderer/uplot.ts') }] },
         test: {
           name: 'renderer',
           environment: 'jsdom',
+          isolate: false,
+          setupFiles: ['tests/renderer/clean-up.ts'],
           expect: patient,
           execArgv,
           include: ['tests/renderer/**/*.test.{ts,tsx}'],

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import type uPlot from 'uplot';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { metricFacts } from '../../core/facts/metric-facts.ts';
 import { metricNames } from '../../core/run-directory/metrics.ts';
 import { byIteration, positionsOn, shapeOf } from '../../renderer/charts/axes.ts';
@@ -24,8 +24,6 @@ import type { Trace } from '../../renderer/charts/traces.ts';
 import { searchFor } from '../../renderer/charts/use-search.ts';
 import { differences, groupBy, groupingChoices } from '../../renderer/run-table/differences.ts';
 import { leavesOf } from '../../renderer/run-table/settings.ts';
-
-vi.mock('uplot', () => import('./uplot.ts'));
 
 function source(metrics: Record<string, [iteration: number, value: number][]>): RunSeries {
   const series = new RunSeries();

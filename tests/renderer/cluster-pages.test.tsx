@@ -9,8 +9,6 @@ import { World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 import { runOf } from './summaries.ts';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 let page: Page;
 const slurm = new FakeSlurm();
 beforeAll(async () => {

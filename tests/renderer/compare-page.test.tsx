@@ -2,8 +2,6 @@ import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 const template = new World();
 /** Two seeds of one configuration, and a run with a wider clip range. */
 const runs: string[] = [];

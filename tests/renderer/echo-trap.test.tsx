@@ -10,15 +10,12 @@ import { type Outcome, seriesOf } from '../core/fixtures/trap-series.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 let page: Page;
 beforeEach(async () => {
   page = await Page.start();
 });
 afterEach(async () => {
   await page.close();
-  useNotifications.setState(useNotifications.getInitialState());
   vi.unstubAllEnvs();
   vi.unstubAllGlobals();
 });

@@ -11,8 +11,6 @@ import * as journal from '../core/fixtures/journal.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 /** Three ended runs by the fake trainer, one with searchable episodes. */
 const template = new World();
 const ids: Record<'lake' | 'bandit' | 'stopped', string> = { lake: '', bandit: '', stopped: '' };

@@ -1,9 +1,7 @@
 import type uPlot from 'uplot';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type ChartMark, drawMarks } from '../../renderer/charts/marks.ts';
 import StillPlot from './uplot.ts';
-
-vi.mock('uplot', () => import('./uplot.ts'));
 
 const mark = (iteration: number, tone: ChartMark['tone'] = 'critical'): ChartMark => ({
   id: `${tone} ${iteration}`,
@@ -14,7 +12,7 @@ const mark = (iteration: number, tone: ChartMark['tone'] = 'critical'): ChartMar
 });
 
 test('overlapping marks are merged until there is space; marks out of view are not drawn', () => {
-  const plot = new StillPlot({ hooks: { draw: [] } }, null, document.body);
+  const plot = new StillPlot({ hooks: { draw: [], setSelect: [] } }, null, document.body);
   const position = (marks: readonly ChartMark[]) => {
     drawMarks(plot as unknown as uPlot, marks);
     return [...plot.over.querySelectorAll<HTMLElement>('[data-tooltip]')].map(({ dataset: { tooltip } }) => tooltip);

@@ -5,8 +5,6 @@ import { FakeHub, refusal } from '../core/fixtures/hub.ts';
 import { starter } from '../core/fixtures/playable.ts';
 import { Page } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 const names = ['config.json', 'tokenizer.json', 'model.safetensors'];
 
 describe('the Models page', { timeout: 60_000 }, () => {

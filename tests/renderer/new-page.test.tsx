@@ -7,8 +7,6 @@ import { playableRun, starter } from '../core/fixtures/playable.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 let page: Page;
 beforeEach(() => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '1');

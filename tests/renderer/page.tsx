@@ -7,11 +7,17 @@ import { serveChannel } from '../../core/server/serve-channel.ts';
 import { connect } from '../../renderer/api/connection.ts';
 import { ApiContext } from '../../renderer/api/context.ts';
 import { App } from '../../renderer/app.tsx';
+import { useTheme } from '../../renderer/base/theme.ts';
 import { useChartPreferences } from '../../renderer/charts/preferences.ts';
 import { isLive } from '../../renderer/components/run-facts.ts';
+import { useNotifications } from '../../renderer/notifications/notifications.ts';
+import { useFilter } from '../../renderer/pages/history/filter.ts';
+import { useTokenPreference } from '../../renderer/pages/replay/tokens/token-preference.ts';
 import { useStartPreferences } from '../../renderer/pages/start/start-preferences.ts';
 import { useRunTables } from '../../renderer/run-table/preferences.ts';
 import { useApp } from '../../renderer/stores/app-store.ts';
+import { useDialogs } from '../../renderer/stores/dialogs-store.ts';
+import { useKeyPreference } from '../../renderer/stores/key-preference.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 
 /** Small, so that the fake trainer exits quickly. */
@@ -24,6 +30,19 @@ export const small = {
   'rollout.group_size': 4,
   'policy_loss.mini_batch': 4,
 };
+
+const stores: readonly { setState(state: unknown): void; getInitialState(): unknown }[] = [
+  useApp,
+  useChartPreferences,
+  useDialogs,
+  useFilter,
+  useKeyPreference,
+  useNotifications,
+  useRunTables,
+  useStartPreferences,
+  useTheme,
+  useTokenPreference,
+];
 
 /** Adds browser features that jsdom lacks. */
 function completeBrowser(): void {
@@ -156,10 +175,7 @@ export class Page {
     const { core } = this;
     this.root.unmount();
     this.host.remove();
-    useApp.setState(useApp.getInitialState());
-    useChartPreferences.setState(useChartPreferences.getInitialState());
-    useStartPreferences.setState(useStartPreferences.getInitialState());
-    useRunTables.setState(useRunTables.getInitialState());
+    for (const store of stores) store.setState(store.getInitialState());
     localStorage.clear();
     for (const { id, status } of core.runs.list()) {
       if (!isLive(status)) continue;

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { search } from '../../renderer/commands/match.ts';
 import { useKeyPreference } from '../../renderer/stores/key-preference.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
-
-vi.mock('uplot', () => import('./uplot.ts'));
 
 let page: Page;
 let runId: string;

@@ -1,12 +1,10 @@
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { putCheckpoint } from '../core/fixtures/playable.ts';
 import { root, World } from '../core/fixtures/world.ts';
 import { releaseRuns } from '../release-runs.ts';
 import { Page } from './page.tsx';
-
-vi.mock('uplot', () => import('./uplot.ts'));
 
 const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
 const built = existsSync(trainer);

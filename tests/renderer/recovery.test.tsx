@@ -2,8 +2,6 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 let page: Page;
 let runId: string;
 beforeEach(async () => {

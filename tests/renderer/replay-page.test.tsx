@@ -5,8 +5,6 @@ import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 const template = new World();
 let lake: string;
 let bandit: string;

@@ -11,8 +11,6 @@ import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 import { evaluationOf } from './summaries.ts';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 const template = new World();
 let trained: string;
 beforeAll(async () => {

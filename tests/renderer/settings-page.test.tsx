@@ -5,8 +5,6 @@ import type { FolderChoice, FolderRequest } from '../../core/contract/bridge.ts'
 import { useNotifications } from '../../renderer/notifications/notifications.ts';
 import { Page, small } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 let page: Page;
 afterEach(async () => {
   await page.close();

@@ -7,8 +7,6 @@ import { installSample, sampleOf } from '../core/fixtures/sample.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 let page: Page;
 let sample: Buffer;
 beforeAll(async () => {

@@ -7,8 +7,6 @@ import * as journal from '../core/fixtures/journal.ts';
 import { seriesOf } from '../core/fixtures/trap-series.ts';
 import { Page, small } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 let page: Page;
 afterEach(async () => {
   await page.close();

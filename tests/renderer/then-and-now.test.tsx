@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { EpisodeSummary } from '../../core/contract/contract.ts';
 import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import { mostInstructiveLevel, stageFiles } from '../../renderer/episodes/clip/clip.ts';
@@ -12,8 +12,6 @@ import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { replayOf, still } from './environments/replays.ts';
 import { Page, small } from './page.tsx';
-
-vi.mock('uplot', () => import('./uplot.ts'));
 
 test('compares the oldest and newest checkpoint of each evaluation set', () => {
   const file = (iteration: number, set: string): EpisodeFile => ({

@@ -6,8 +6,6 @@ import { play, preset, small } from '../core/fixtures/played.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 const template = new World();
 let runId: string;
 beforeAll(async () => {

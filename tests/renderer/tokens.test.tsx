@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import type { EpisodeTokens } from '../../core/contract/contract.ts';
 import { exportFileName } from '../../core/contract/file-names.ts';
 import { episodePage } from '../../renderer/episodes/save/episode-page.ts';
@@ -10,8 +10,6 @@ import { describeToken, measuresOf, scaleOf } from '../../renderer/pages/replay/
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { acted, replayOf, still } from './environments/replays.ts';
 import { Page, small } from './page.tsx';
-
-vi.mock('uplot', () => import('./uplot.ts'));
 
 const tokens: EpisodeTokens = {
   turns: [

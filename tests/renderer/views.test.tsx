@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { useApi } from '../../renderer/api/context.ts';
 import { ReplayPage } from '../../renderer/pages/replay/replay-page.tsx';
 import { RunPage } from '../../renderer/pages/run/run-page.tsx';
@@ -8,23 +8,14 @@ import { followServer } from '../../renderer/stores/app-store.ts';
 import { RunView } from '../../renderer/views/run-view.tsx';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
-
-/** All plots created, with their zoom callbacks. */
-const plots = vi.hoisted(() => [] as { target: Element; zoom: (range: { min: number; max: number } | null) => void }[]);
-vi.mock('uplot', () => import('./uplot.ts'));
-vi.mock('../../renderer/charts/plot.ts', () => ({
-  createPlot: (target: Element, { onZoom }: { onZoom: never }) => {
-    plots.push({ target, zoom: onZoom });
-    return { update() {}, updateMarks() {}, resize() {}, destroy() {} };
-  },
-}));
+import StillPlot from './uplot.ts';
 
 const template = new World();
 const runs: string[] = [];
 beforeAll(async () => {
   const core = await template.core();
   for (const preset of ['starter-frozen-lake', 'starter-bandit']) {
-    const runId = await core.runs.create({ preset, set: small });
+    const runId = await core.runs.create({ preset, set: { ...small, iterations: 8 } });
     await core.runs.start(runId);
     await untilRun(core, runId, ({ status }) => status === 'completed');
     runs.push(runId);
@@ -61,10 +52,11 @@ test('two runs side by side have their own values and zoom', async () => {
   expect(sides().map((side) => side.querySelector('h1')?.textContent)).toEqual(
     runs.map((runId) => page.core.runs.get(runId).name),
   );
-  await page.shown(() => sides().every((side) => plots.some(({ target }) => side.contains(target))));
-  plots.find(({ target }) => sides()[0]!.contains(target))!.zoom({ min: 1, max: 3 });
-  await page.shown(() => sides()[0]!.textContent?.includes('Iterations 1 to 3'));
-  expect(sides()[1]!.textContent).not.toContain('Iterations 1 to 3');
+  const plotIn = (side: Element) => [...StillPlot.shown].find(({ over }) => side.contains(over));
+  await page.shown(() => sides().every(plotIn));
+  plotIn(sides()[0]!)!.setSelect({ left: 1, width: 6 });
+  await page.shown(() => sides()[0]!.textContent?.includes('Iterations 1 to 7'));
+  expect(sides()[1]!.textContent).not.toContain('Iterations 1 to 7');
   const ids = page.all('[id]').map(({ id }) => id);
   expect(ids).toEqual([...new Set(ids)]);
 });

@@ -7,8 +7,6 @@ import { layoutWall } from '../../renderer/wall/wall-layout.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-vi.mock('uplot', () => import('./uplot.ts'));
-
 describe('the layout of a wall', () => {
   const shape = { aspect: 1, width: 1130, height: 306 };
 
