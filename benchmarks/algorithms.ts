@@ -1,7 +1,8 @@
 /**
- * Compares algorithms for the starter after equal compute, and a reasoning-aware reward with none. `costs` measures the seconds per iteration, from which the
- * numbers of iterations follow; `screening` trains all algorithms on FrozenLake; `comparison` trains the three best and StarPO-S on every task with other seeds,
- * on levels that nothing else uses. Creates a stage's sweeps in a data folder with --create; `starpo sweep start SWEEP` trains them. Without it, reports the completed runs.
+ * Compares algorithms for the starter after equal compute, and a reasoning-aware reward with none. `costs` measures the seconds per iteration, from which
+ * the numbers of iterations follow; `screening` trains all algorithms on FrozenLake; `comparison` trains the three best and StarPO-S on every task with
+ * other seeds, on levels that nothing else uses; `grounding` adds the reward to the best. Creates a stage's sweeps in a data folder with --create;
+ * `starpo sweep start SWEEP` trains them. Without it, reports the completed runs.
  * Usage: npm run benchmark:algorithms -- --home FOLDER [--create costs|screening|comparison|grounding] [--device cuda] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';

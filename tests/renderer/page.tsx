@@ -16,6 +16,7 @@ import { useTokenPreference } from '../../renderer/pages/replay/tokens/token-pre
 import { useStartPreferences } from '../../renderer/pages/start/start-preferences.ts';
 import { useRunTables } from '../../renderer/run-table/preferences.ts';
 import { useApp } from '../../renderer/stores/app-store.ts';
+import { useConsent } from '../../renderer/stores/consent-store.ts';
 import { useDialogs } from '../../renderer/stores/dialogs-store.ts';
 import { useKeyPreference } from '../../renderer/stores/key-preference.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
@@ -31,9 +32,11 @@ export const small = {
   'policy_loss.mini_batch': 4,
 };
 
+/** State that would outlive a page. */
 const stores: readonly { setState(state: unknown): void; getInitialState(): unknown }[] = [
   useApp,
   useChartPreferences,
+  useConsent,
   useDialogs,
   useFilter,
   useKeyPreference,
