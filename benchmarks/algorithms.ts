@@ -10,7 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Output, Settings } from '../core/contract/contract.ts';
+import type { Output, Settings, StudyCell, StudyRow } from '../core/contract/contract.ts';
 import { mean, median } from '../core/echo-trap/track.ts';
 import { findPreset } from '../core/presets/presets.ts';
 import { estimateMean } from '../core/studies/interval.ts';
@@ -27,7 +27,9 @@ const { values } = parseArgs({
 const { home } = values;
 if (!home) throw new Error('Give a data folder with --home.');
 
-type Task = 'frozen-lake' | 'sokoban' | 'frozen-lake-slippery';
+const tasks = ['frozen-lake', 'sokoban', 'frozen-lake-slippery'] as const;
+type Task = (typeof tasks)[number];
+const groundedTasks = ['frozen-lake', 'sokoban'] as const;
 
 /** Seconds per iteration on FrozenLake and on Sokoban, on one thread of an otherwise idle CPU. A later run of `costs`, in the results, differs by up to 15 %. */
 const costs = {
@@ -86,25 +88,25 @@ function algorithmSweep(stage: Stage, task: Task) {
       set: { ...set, iterations: stage === 'costs' ? iterations : iterationsOf(suffix, task, iterations) },
     };
   });
-  return { name: `${titles[stage]}: ${task}`, base: { preset: base }, points };
+  return { task, name: `${titles[stage]}: ${task}`, base: { preset: base }, points };
 }
 
 const titles = { costs: 'Costs', screening: 'Screening', comparison: 'Algorithms', grounding: 'Grounding' };
 
+const weighted = 'weight 0.5';
+
 /** Returns the sweep of the comparison's best algorithm with a reasoning-aware reward. Its runs differ from the comparison's only in the weight. */
 function groundingSweep(task: Task) {
   const iterations = iterationsOf(best, task, stages.grounding.iterations);
-  const points = [{ name: 'weight 0.5', set: { 'reward.grounding_weight': 0.5, iterations } }];
-  return { name: `${titles.grounding}: ${task}`, base: { preset: `starter-${task}-${best}` }, points };
+  const points = [{ name: weighted, set: { 'reward.grounding_weight': 0.5, iterations } }];
+  return { task, name: `${titles.grounding}: ${task}`, base: { preset: `starter-${task}-${best}` }, points };
 }
 
 const sweeps = {
   costs: (['frozen-lake', 'sokoban'] as const).map((task) => algorithmSweep('costs', task)),
   screening: [algorithmSweep('screening', 'frozen-lake')],
-  comparison: (['frozen-lake', 'sokoban', 'frozen-lake-slippery'] as const).map((task) =>
-    algorithmSweep('comparison', task),
-  ),
-  grounding: (['frozen-lake', 'sokoban'] as const).map(groundingSweep),
+  comparison: tasks.map((task) => algorithmSweep('comparison', task)),
+  grounding: groundedTasks.map(groundingSweep),
 };
 
 const starpo = (...args: string[]) =>
@@ -124,7 +126,7 @@ function create(stage: Stage): void {
   };
   const folder = mkdtempSync(join(tmpdir(), 'starpo-sweeps-'));
   try {
-    for (const sweep of sweeps[stage]) {
+    for (const { task: _, ...sweep } of sweeps[stage]) {
       const file = join(folder, 'sweep.json');
       writeFileSync(file, JSON.stringify({ ...sweep, set, seeds }));
       process.stdout.write(starpo('sweep', 'new', file));
@@ -149,35 +151,97 @@ const valuesOf = (runId: string, metric: string) =>
 /** Returns the version and commit of the trainer that started a run. */
 const trainerOf = (runId: string): string => eventsOf(runId).find(({ type }) => type === 'started').build;
 
-/** Reports success on the evaluation's levels after training, and variety over the last ten iterations. */
+/** The outcome of a completed run: success on the evaluation's levels after training, and variety over the last ten iterations. */
+type Outcome = Record<'success' | 'distinct_first_thoughts' | 'mutual_information', number>;
+
+function outcomeOf({ runId, after }: StudyCell): Outcome {
+  const last = (metric: string) => mean(valuesOf(runId, metric).slice(-10));
+  return {
+    success: after!,
+    distinct_first_thoughts: last('rollout/distinct_first_thoughts'),
+    mutual_information: last('diagnostics/mutual_information'),
+  };
+}
+
+/** The outcomes of a sweep's completed runs, by setting and seed. */
+type Outcomes = Record<string, Record<number, Outcome>>;
+
+function outcomesOf(table: readonly StudyRow[]): Outcomes {
+  const completed = ({ cells }: StudyRow) => cells.filter(({ status }) => status === 'completed');
+  return Object.fromEntries(
+    table.map((row) => [row.name, Object.fromEntries(completed(row).map((cell) => [cell.seed, outcomeOf(cell)]))]),
+  );
+}
+
+/** Reports each sweep's settings, then what the comparison and the grounding say over all. */
 function report(): void {
   const listed: Output<'studies.list'> = JSON.parse(starpo('sweep', 'list', '--json'));
-  const results = Object.entries(sweeps)
-    .flatMap(([stage, each]) => each.map((sweep) => ({ stage, ...sweep })))
-    .flatMap(({ stage, name, points }) => {
-      const found = listed.find((each) => each.name === name);
-      if (!found || found.runs.completed === 0) return [];
-      const { table }: Output<'studies.get'> = JSON.parse(starpo('sweep', 'show', found.id, '--json'));
-      const rows = table.map(({ name: setting, after, collapse, cells }, index) => {
-        const completed = cells.filter(({ status }) => status === 'completed').map(({ runId }) => runId);
-        const variety = (metric: string) =>
-          estimateMean(completed.map((runId) => mean(valuesOf(runId, metric).slice(-10))));
-        return {
-          ...{ setting, iterations: points[index]!.set.iterations, after, collapse },
-          trainers: [...new Set(completed.map(trainerOf))],
-          distinct_first_thoughts: variety('rollout/distinct_first_thoughts'),
-          mutual_information: variety('diagnostics/mutual_information'),
-          // Other stages train several runs at once.
-          ...(stage === 'costs' && {
-            seconds_per_iteration: estimateMean(completed.map((runId) => median(valuesOf(runId, 'time/iteration')))),
-          }),
-        };
-      });
-      return { sweep: name, rows };
+  const found = Object.entries(sweeps)
+    .flatMap(([stage, each]) => each.map((sweep) => ({ stage: stage as Stage, ...sweep })))
+    .flatMap((sweep) => {
+      const same = listed.find(({ name }) => name === sweep.name);
+      if (!same || same.runs.completed === 0) return [];
+      const { table }: Output<'studies.get'> = JSON.parse(starpo('sweep', 'show', same.id, '--json'));
+      return [{ ...sweep, table, outcomes: outcomesOf(table) }];
     });
+  const results = found.map(({ stage, name, points, table, outcomes }) => ({
+    sweep: name,
+    rows: table.map((row, index) => reportSetting(stage, row, points[index]!.set.iterations, outcomes[row.name]!)),
+  }));
+  const of = (stage: Stage, task: Task): Outcomes =>
+    found.find((each) => each.stage === stage && each.task === task)?.outcomes ?? {};
+  const compared = tasks.map((task) => of('comparison', task));
+  const grounded = groundedTasks.map((task) => ({
+    task,
+    ...pairedDifferences(of('grounding', task)[weighted], of('comparison', task)[best]),
+  }));
   // Without the folder's path on this machine.
   const command = 'npm run benchmark:algorithms -- --home FOLDER';
-  writeResult({ command, machine: machine(), results }, values.out);
+  writeResult({ command, machine: machine(), results, over_tasks: overTasks(compared), grounded }, values.out);
+}
+
+function reportSetting(stage: Stage, row: StudyRow, iterations: number, outcomes: Record<number, Outcome>) {
+  const completed = row.cells.filter(({ status }) => status === 'completed').map(({ runId }) => runId);
+  const all = Object.values(outcomes);
+  return {
+    ...{ setting: row.name, iterations, after: row.after, collapse: row.collapse },
+    trainers: [...new Set(completed.map(trainerOf))],
+    distinct_first_thoughts: estimateMean(all.map((outcome) => outcome.distinct_first_thoughts)),
+    mutual_information: estimateMean(all.map((outcome) => outcome.mutual_information)),
+    // Other stages train several runs at once.
+    ...(stage === 'costs' && {
+      seconds_per_iteration: estimateMean(completed.map((runId) => median(valuesOf(runId, 'time/iteration')))),
+    }),
+  };
+}
+
+/** Returns each algorithm's success, averaged over the tasks, and its gain over StarPO-S with the same seed. Counts the seeds that all runs have. */
+function overTasks(compared: readonly Outcomes[]) {
+  const seeds = comparison.seeds.filter((seed) =>
+    compared.every((outcomes) => finalists.every((algorithm) => outcomes[algorithm]?.[seed])),
+  );
+  const success = (algorithm: Algorithm, seed: number) =>
+    mean(compared.map((outcomes) => outcomes[algorithm]![seed]!.success));
+  return finalists.map((setting) => ({
+    setting,
+    success: estimateMean(seeds.map((seed) => success(setting, seed))),
+    ...(setting !== 'starpo-s' && {
+      gain: estimateMean(seeds.map((seed) => success(setting, seed) - success('starpo-s', seed))),
+    }),
+  }));
+}
+
+/** Returns the mean differences of outcomes from those with the same seed, over the seeds that both have. */
+function pairedDifferences(outcomes: Record<number, Outcome> = {}, from: Record<number, Outcome> = {}) {
+  const pairs = Object.keys(outcomes)
+    .map(Number)
+    .flatMap((seed) => (from[seed] ? [[outcomes[seed]!, from[seed]] as const] : []));
+  const difference = (key: keyof Outcome) => estimateMean(pairs.map(([outcome, base]) => outcome[key] - base[key]));
+  return {
+    success: difference('success'),
+    distinct_first_thoughts: difference('distinct_first_thoughts'),
+    mutual_information: difference('mutual_information'),
+  };
 }
 
 if (values.create === undefined) report();
