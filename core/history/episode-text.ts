@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { FoundEpisode, Input, Output } from '../contract/contract.ts';
-import { episodeSummary } from '../contract/episodes.ts';
+import type { EpisodeSummary } from '../contract/episodes.ts';
 import { runFolder } from '../run-directory/names.ts';
-import { inside, unpack } from '../run-directory/rollouts.ts';
+import { inside, parseIndex, unpack } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
 
-const place = z.looseObject({ offset: z.int().min(0), length: z.int().min(1) });
-const index = z.looseObject({ episodes: z.array(z.intersection(episodeSummary, place)) });
 const episodeSteps = z.looseObject({
   steps: z.array(z.looseObject({ response: z.string(), think: z.string().nullable(), answer: z.string().nullable() })),
 });
@@ -64,13 +62,13 @@ export function indexNextRollout(database: HistoryDatabase, home: string): boole
   return true;
 }
 
-type Text = Pick<z.infer<typeof episodeSummary>, 'id' | 'environment' | 'success' | 'reward'> & {
+type Text = Pick<EpisodeSummary, 'id' | 'environment' | 'success' | 'reward'> & {
   text: string;
 };
 
 function readTexts(folder: string, { file, index_file }: PendingRollout): Text[] {
   try {
-    const { episodes } = index.parse(JSON.parse(readFileSync(inside(folder, index_file), 'utf8')));
+    const episodes = parseIndex(readFileSync(inside(folder, index_file), 'utf8'));
     const bytes = readFileSync(inside(folder, file));
     return episodes.flatMap(({ id, environment, success, reward, offset, length, void: failed }) => {
       if (failed) return []; // It has no score.

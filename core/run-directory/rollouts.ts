@@ -13,10 +13,17 @@ export interface RolloutPaths {
 }
 
 const location = z.looseObject({ offset: z.int().min(0), length: z.int().min(1) });
-const indexFile = z.looseObject({
-  version: z.int(),
-  episodes: z.array(z.intersection(episodeSummary, location)),
-});
+const entries = z.array(z.intersection(episodeSummary, location));
+/** Overlapping frames could make a small file take hours to read. */
+const inOrder = (episodes: z.infer<typeof entries>) =>
+  episodes.every(({ offset }, index) => {
+    const before = episodes[index - 1];
+    return !before || before.offset + before.length <= offset;
+  });
+const indexFile = z.looseObject({ version: z.int(), episodes: entries.refine(inOrder) });
+
+/** Returns the entries of an index file. Throws if it is invalid. */
+export const parseIndex = (text: string) => indexFile.parse(JSON.parse(text)).episodes;
 
 /** Maximum decompressed size of an episode, a guard against invalid or hostile files. */
 const episodeLimit = 256 << 20;
@@ -84,7 +91,7 @@ export async function readIndex(folder: string, paths: RolloutPaths) {
     throw missing(paths.index);
   }
   try {
-    return indexFile.parse(JSON.parse(text)).episodes;
+    return parseIndex(text);
   } catch {
     throw corrupt(paths.index);
   }

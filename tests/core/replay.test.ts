@@ -202,10 +202,14 @@ describe('episodes', { timeout: 60_000 }, () => {
     });
   });
 
-  test('rejects invalid episodes', async () => {
+  test('rejects invalid episodes, and an index with overlapping frames', async () => {
     expect(episode.safeParse({ ...(await read(0)), steps: [{}] }).success).toBe(false);
-    writeFileSync(join(folder, paths.index), '{"version":1,"episodes":{}}');
-    await expect(read(0)).rejects.toMatchObject({ code: 'rollout_corrupt' });
+    const path = join(folder, paths.index);
+    const index = JSON.parse(readFileSync(path, 'utf8'));
+    for (const episodes of [{}, [index.episodes[0], index.episodes[0]], index.episodes.toReversed()]) {
+      writeFileSync(path, JSON.stringify({ ...index, episodes }));
+      await expect(read(0)).rejects.toMatchObject({ code: 'rollout_corrupt' });
+    }
   });
 });
 
