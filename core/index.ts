@@ -168,11 +168,11 @@ async function openCore(options: CoreOptions, { scratch = false } = {}): Promise
         await services[name].close();
       } catch (error) {
         // The others must still be closed, and the folder unlocked.
-        services.log(`Closing ${name}: ${messageOf(error)}`);
+        services.log(`Can't close ${name}: ${messageOf(error)}`);
       }
     }
   };
-  const logError = (error: unknown) => services.log(`Indexing runs: ${messageOf(error)}`);
+  const logError = (error: unknown) => services.log(`Can't index the runs: ${messageOf(error)}`);
   const indexing = services.tasks.run(
     { kind: 'ingest', runId: null, title: 'Indexing runs', cancelable: false },
     ({ progress }) => services.supervisor.start(progress),
@@ -239,7 +239,7 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
   const openSample = async (sampleHome: string) => {
     const core = await createCore({ home: sampleHome, resources, trainerPath, log, thread: false });
     // The sample has few files, and without `thread` nothing else indexes them.
-    core.episodeIndex.indexAll().catch((error) => log(`Indexing the sample run: ${messageOf(error)}`));
+    core.episodeIndex.indexAll().catch((error) => log(`Can't index the sample run: ${messageOf(error)}`));
     return core;
   };
   return {

@@ -57,7 +57,7 @@ describe('the bridge between page and server', () => {
     expect([first.sent, second.sent]).toEqual([[], ['answer']]);
   });
 
-  test('accepts only text from the main frame of the app’s page', () => {
+  test("accepts only text from the main frame of the app's page", () => {
     const page = new Page(1);
     post(page, 'x', { url: 'https://example.org/', parent: null });
     post(page, 'x', { url: 'app://studio.example.org/', parent: null });

@@ -49,7 +49,7 @@ async function ask(
     detail: `${active.map(runLine).join('\n')}\n\n${
       stays
         ? 'In the background, StarPO Studio stays in the tray, warns of collapse and starts queued runs.'
-        : 'Training continues without the app, but there are no collapse warnings and queued runs don’t start.'
+        : "Training continues without the app, but there are no collapse warnings and queued runs don't start."
     }`,
     buttons: [stays ? 'Keep training in the background' : 'Keep training', 'Save a checkpoint and stop', 'Cancel'],
     defaultId: 0,

@@ -105,7 +105,7 @@ describe('on the System page', () => {
     ['a frame within the page', 'choose', { ...own, parent: own }],
     ['a path', '/etc', own],
     ['an object', { wish: 'choose' }, own],
-  ])('%s can’t choose a folder or restart', async (_what, request, frame) => {
+  ])("%s can't choose a folder or restart", async (_what, request, frame) => {
     await expect(ask(request, frame)).rejects.toThrow('Request rejected');
     expect(showOpenDialog).not.toHaveBeenCalled();
     ipc.emit('starpo-restart', { senderFrame: { url: 'https://example.org/', parent: null } });

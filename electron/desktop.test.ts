@@ -210,7 +210,7 @@ test('active runs are followed and notified across servers, and stopped after a 
   await world.close();
 });
 
-test('a run that can’t be stopped causes an error without waiting', async () => {
+test("a run that can't be stopped causes an error without waiting", async () => {
   const world = new World();
   const core = await world.core();
   holdAt(2);
@@ -242,7 +242,7 @@ test('a run that can’t be stopped causes an error without waiting', async () =
   await world.close();
 });
 
-test('queued runs don’t replace stopped ones until the queue resumes', async () => {
+test("queued runs don't replace stopped ones until the queue resumes", async () => {
   holdAt(2);
   const world = new World();
   const studio = await world.studio({ worksQueue: true, inBackground: true });
@@ -317,7 +317,7 @@ describe('saving an export', () => {
   });
 });
 
-test('an upload is received part by part, only from the app’s own page', async () => {
+test("an upload is received part by part, only from the app's own page", async () => {
   const own = { url: 'app://studio/', parent: null };
   const handle = vi.fn();
   receiveUploads({ handle } as unknown as IpcMain, folder);

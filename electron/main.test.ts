@@ -107,7 +107,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('the window is sandboxed and isolated, without Node, on the app’s scheme', () => {
+test("the window is sandboxed and isolated, without Node, on the app's scheme", () => {
   expect(electron.errors).toEqual([]);
   expect(electron.windows).toHaveLength(1);
   expect(electron.windows[0]?.address).toBe('app://studio/');

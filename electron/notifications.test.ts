@@ -75,7 +75,7 @@ test.each([
   ['no frame', 'off', null],
   ['an object', { choice: 'off' }, own],
   ['another word', 'never', own],
-])('%s can’t change the choice', (_what, choice, frame) => {
+])("%s can't change the choice", (_what, choice, frame) => {
   choose(choice, frame);
   expect(new Preferences(file).notifications).toBe('on');
 });

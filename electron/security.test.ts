@@ -38,7 +38,7 @@ test('a page can neither leave the app, nor open a window, nor embed a web view'
   expect(openOutside).toHaveBeenCalledWith('https://arxiv.org/abs/2504.20073');
 });
 
-test('the app’s page gets only the permissions it needs, other pages none', () => {
+test("the app's page gets only the permissions it needs, other pages none", () => {
   const session = { setPermissionRequestHandler: vi.fn(), setPermissionCheckHandler: vi.fn() };
   guardPermissions(session as unknown as Session);
   const request = session.setPermissionRequestHandler.mock.calls[0]?.[0];

@@ -19,7 +19,7 @@ try {
   }
   // The build runs while the app is open and stops with it.
   const abort = new AbortController();
-  // Ctrl-C also reaches the compilers; don't report that as a failed build.
+  // Ctrl+C also reaches the compilers; don't report that as a failed build.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => abort.abort());
   process.on('exit', () => {
     abort.abort();

@@ -166,7 +166,7 @@ export class AlertActions {
       const trap = await history.trap(runId);
       if (!this.closed) pinRollbackCheckpoints(runs.folder(runId), trap?.lastHealthy ?? null);
     } catch (error) {
-      if (!this.closed) log(`${runId}: could not pin checkpoints: ${asFailure(error).message}`);
+      if (!this.closed) log(`${runId}: can't pin checkpoints: ${asFailure(error).message}`);
     }
   }
 

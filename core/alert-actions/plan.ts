@@ -55,7 +55,7 @@ async function requireSpace(folder: string, keep: number): Promise<void> {
   );
 }
 
-/** Returns a text such as `iteration 40, with “Learning rate” at 0.00017`. */
+/** Returns a string such as `iteration 40, with “Learning rate” at 0.00017`. */
 export function describeRollBack({ checkpoint, changes }: Pick<Plan, 'checkpoint' | 'changes'>): string {
   const changed = changes.map(({ path, value }) => `“${titleOf(path)}” at ${valueTitle(path, value)}`).join(', ');
   return `iteration ${checkpoint}${changed === '' ? '' : `, with ${changed}`}`;

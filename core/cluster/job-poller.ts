@@ -104,7 +104,7 @@ export class JobPoller {
     }
   }
 
-  private report = (error: unknown) => this.parts.log(`Reading jobs: ${messageOf(error)}`);
+  private report = (error: unknown) => this.parts.log(`Can't read the jobs: ${messageOf(error)}`);
 }
 
 /** Returns the runs that were submitted to a cluster. */

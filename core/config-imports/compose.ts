@@ -26,7 +26,7 @@ export function defaultNames(name: string, { defaults = [] }: Tree): string[] {
   const unsupported = (entry: unknown) =>
     new Failure(
       'config_unreadable',
-      `${name} has the default ${JSON.stringify(entry)}, which cannot be resolved.`,
+      `${name} has the default ${JSON.stringify(entry)}, which can't be resolved.`,
       'Write the composed configuration with `python train.py --config-name NAME --cfg job --resolve` and import that file.',
     );
   if (!Array.isArray(defaults)) throw unsupported(defaults);
@@ -49,7 +49,7 @@ export function compose(texts: readonly ConfigText[], overrides: readonly string
     if (isLink(text.text)) continue;
     const key = stemOf(text.name);
     if (files.has(key))
-      throw new Failure('config_unreadable', `Two of the files are named ${key}.`, 'Give each file only once.');
+      throw new Failure('config_unreadable', `Two files are named ${key}.`, 'Give only one of them, or rename one.');
     files.set(key, { name: text.name, tree: parseConfig(text) });
   }
   const listed = new Set([...files.values()].flatMap(({ name, tree }) => defaultNames(name, tree)));
@@ -62,7 +62,11 @@ export function compose(texts: readonly ConfigText[], overrides: readonly string
     const known = loaded.get(key);
     if (known) return known;
     if (by.includes(key))
-      throw new Failure('config_unreadable', `${key} lists itself as a default.`, 'Remove it from the defaults list.');
+      throw new Failure(
+        'config_unreadable',
+        `The defaults lists form a cycle: ${[...by.slice(by.indexOf(key)), key].join(', ')}.`,
+        'Remove one of these entries.',
+      );
     if (!file && key === verlName) {
       assumesVerl = true;
       return structuredClone(verlDefaults);

@@ -154,7 +154,7 @@ function environmentOf(draft: Draft, tag: string, at: string): EnvironmentConfig
     );
   if (type === 'bandit')
     draft.changed(
-      `${tag}: payouts are drawn per episode (noise = ${preset.noise}). In RAGEN all episodes of a group get the same payout, with which GRPO cannot learn the task.`,
+      `${tag}: payouts are drawn per episode (noise = ${preset.noise}). In RAGEN all episodes of a group get the same payout, with which GRPO can't learn the task.`,
     );
   const { max_actions, ...limits } = {
     max_turns: from.integer('agent_proxy.max_turn') ?? preset.max_turns,

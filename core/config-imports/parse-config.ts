@@ -41,7 +41,7 @@ function parseYaml(text: string, failure: (problem: string) => Failure): unknown
   } catch (error) {
     if (error instanceof Failure) throw error;
     // Too many aliases, or nested so deeply that the parser's stack is exhausted.
-    throw failure('it has too many aliases or levels');
+    throw failure('it has too many aliases or is nested too deeply');
   }
   if (isNestedTooDeeply(value)) throw failure('it is nested too deeply');
   return value;

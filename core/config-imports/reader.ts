@@ -101,7 +101,7 @@ export class Reader {
     return found ? found.parent[found.key] : undefined;
   }
 
-  /** Resolves `${a.b}`, alone or inside a text. */
+  /** Resolves `${a.b}`, alone or inside a string. */
   private resolve(path: string, value: unknown, by: readonly string[]): unknown {
     if (Array.isArray(value)) return value.map((each) => this.resolve(path, each, by));
     if (typeof value !== 'string' || !value.includes('${')) return value;
@@ -112,7 +112,7 @@ export class Reader {
           `${path} refers to \${${reference}}, which ${why}.`,
           `Set it with ${path}=VALUE, or add the file that defines ${reference}.`,
         );
-      if (!/^[\w-]+(\.[\w-]+)*$/.test(reference)) throw unresolved('cannot be resolved here');
+      if (!/^[\w-]+(\.[\w-]+)*$/.test(reference)) throw unresolved("can't be resolved here");
       if (by.includes(reference)) throw unresolved('refers to itself');
       const found = this.raw(reference);
       if (found === undefined) throw unresolved('does not exist');

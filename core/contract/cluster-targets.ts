@@ -24,9 +24,9 @@ const whole = (low: number, high: number) => {
 export const slurmTarget = z
   .strictObject({
     type: z.literal('slurm'),
-    partition: word.optional().meta(words({ title: 'Partition', description: 'Default: the cluster’s.' })),
+    partition: word.optional().meta(words({ title: 'Partition', description: "Default: the cluster's." })),
     account: word.optional().meta(words({ title: 'Account', description: 'Default: yours.' })),
-    qos: word.optional().meta(words({ title: 'QOS', description: 'Quality of service. Default: the cluster’s.' })),
+    qos: word.optional().meta(words({ title: 'QOS', description: "Quality of service. Default: the cluster's." })),
     time: z
       .string('is required')
       .regex(/^\d+(:\d+){0,2}$|^\d+-\d+(:\d+){0,2}$/, 'must be like 4:00:00 or 1-12:00:00')
@@ -47,7 +47,7 @@ export const slurmTarget = z
       .string()
       .regex(/^\d+[KMGT]?$/, 'must be like 32G')
       .optional()
-      .meta(words({ title: 'Host memory', description: 'RAM per job. Default: the cluster’s.', example: '32G' })),
+      .meta(words({ title: 'Host memory', description: "RAM per job. Default: the cluster's.", example: '32G' })),
     grace: whole(10, 3600)
       .default(300)
       .meta(
@@ -61,7 +61,7 @@ export const slurmTarget = z
       .meta(
         words({
           title: 'Simultaneous jobs',
-          description: 'Maximum number of a sweep’s jobs that run at once. Default: no limit.',
+          description: "Maximum number of a sweep's jobs that run at once. Default: no limit.",
         }),
       ),
     setup: z
@@ -95,7 +95,7 @@ export const slurmTarget = z
       .string()
       .startsWith('/', 'must be an absolute path')
       .optional()
-      .meta(words({ title: 'Trainer', description: 'Path of the trainer on the nodes. Default: the app’s.' })),
+      .meta(words({ title: 'Trainer', description: "Path of the trainer on the nodes. Default: the app's." })),
   })
   .refine(({ time, grace }) => grace < limitSeconds(time), {
     path: ['grace'],

@@ -1,7 +1,7 @@
 /** Length limit of each part in characters, of up to four bytes. File systems allow 255 bytes per name. */
 const maxLength = 50;
 
-/** Returns a text as words joined by hyphens, without characters that are special in a file system or a shell. */
+/** Returns a string as words joined by hyphens, without characters that are special in a file system or a shell. */
 function fileWords(text: string): string {
   const words = text.replace(/[^\p{L}\p{M}\p{N}._]+/gu, '-');
   return [...words]

@@ -4,7 +4,7 @@ import { apiError, runId } from './runs.ts';
 /** Hugging Face repository: `Qwen/Qwen2.5-0.5B-Instruct`. */
 export const repository = z
   .string()
-  .regex(/^[A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95}$/, 'must be OWNER/NAME, as on the model’s page');
+  .regex(/^[A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95}$/, "must be OWNER/NAME, as on the model's page");
 const folder = z.string().min(1).max(4096);
 
 /** A model folder on this machine. */

@@ -330,9 +330,7 @@ export const runSource = z.union([
   z.object({ run: runId, checkpoint: checkpointIteration, keepOptimizer: z.boolean() }),
   z.object({ run: runId, checkpoint: z.undefined().optional() }),
   z.object({
-    config: z
-      .record(z.string(), z.unknown())
-      .refine((config) => !isNestedTooDeeply(config), 'must be nested less deeply'),
+    config: z.record(z.string(), z.unknown()).refine((config) => !isNestedTooDeeply(config), 'is nested too deeply'),
   }),
 ]);
 export type RunSource = z.infer<typeof runSource>;

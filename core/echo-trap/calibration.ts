@@ -67,7 +67,7 @@ function unusable(error: unknown): Failure {
       : messageOf(error);
   return new Failure(
     'thresholds_invalid',
-    `Cannot read echo-trap.json: ${reason}.`,
+    `Can't read echo-trap.json: ${reason}.`,
     'Delete it from the data folder to use the built-in thresholds, or run `starpo calibrate --fit` from a checkout.',
   );
 }
@@ -83,7 +83,7 @@ export function writeCalibration(home: string, { thresholds, about }: Calibratio
       asDiskFull(error) ??
       new Failure(
         'file_not_written',
-        `Cannot save the thresholds: ${reason}.`,
+        `Can't save the thresholds: ${reason}.`,
         'Choose a writable data folder with --home.',
       )
     );

@@ -245,6 +245,6 @@ const hints: Record<string, string> = {
 const invalid = (folder: string, file: string, reason: string) =>
   new Failure(
     'labeled_run_invalid',
-    `Cannot read the labeled run ${folder}: ${file}: ${reason}.`,
+    `Can't read the labeled run ${folder}: ${file}: ${reason}.`,
     hints[file] ?? 'Copy the run again, or remove it.',
   );

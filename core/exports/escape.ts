@@ -1,4 +1,4 @@
-/** Returns a CSV cell (RFC 4180). An apostrophe before a text that looks like a formula makes spreadsheets treat it as text. */
+/** Returns a CSV cell (RFC 4180). An apostrophe before a string that looks like a formula makes spreadsheets treat it as text. */
 function csvCell(value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') return String(value);

@@ -175,7 +175,7 @@ function studyFormat(format: ExportFormat) {
   if (format === 'latex') return { extension: 'tex', textOf: (study: Study) => latexTable(studyTable(study)) };
   throw new Failure(
     'export_unsuitable',
-    `A sweep cannot be exported as ${titles[format]}.`,
+    `A sweep can't be exported as ${titles[format]}.`,
     'Export it as CSV, Markdown or LaTeX, or export its runs separately.',
   );
 }

@@ -3,7 +3,7 @@ import { parseEvent } from '../run-directory/events.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared } from './statements.ts';
 
-/** Returns a text that changes when a directory is replaced by another of the same name. */
+/** Returns a string that changes when a directory is replaced by another of the same name. */
 export function folderIdentity(folder: string): string {
   const stat = statSync(folder, { throwIfNoEntry: false });
   return stat ? `${stat.ino} ${stat.birthtimeMs}` : '';

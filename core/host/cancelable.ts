@@ -6,13 +6,13 @@ import { ProgressLine } from './progress-line.ts';
 import { nextSignal } from './signals.ts';
 
 export interface TaskContext {
-  /** Aborted with `task_canceled` by Ctrl-C or a request to end. */
+  /** Aborted with `task_canceled` by Ctrl+C or a request to end. */
   signal: AbortSignal;
   /** Shows progress on a terminal. A `total` of 0 means unknown. */
   progress(done: number, total: number, etaSeconds?: number | null): void;
 }
 
-/** Runs a long task of a command. The first Ctrl-C cancels it cleanly; the second ends the process. */
+/** Runs a long task of a command. The first Ctrl+C cancels it cleanly; the second ends the process. */
 export async function cancelable<T>(title: string, work: (context: TaskContext) => Promise<T>): Promise<T> {
   const abort = new AbortController();
   const line = new ProgressLine(process.stderr);

@@ -57,11 +57,11 @@ const inputCodes = new Set([
   'import_run_unknown',
 ]);
 
-/** Colors a text on a terminal, unless NO_COLOR is set. */
+/** Colors a string on a terminal, unless NO_COLOR is set. */
 export const paint = (color: 'red' | 'yellow', text: string, stream: NodeJS.WritableStream) =>
   styleText(color, text, { stream });
 
-/** Returns a text with control characters written as escapes: texts of imported runs must not control the terminal. */
+/** Returns a string with control characters written as escapes: texts of imported runs must not control the terminal. */
 export const printable = (text: string) =>
   text.replace(/[^\P{Cc}\t\n]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 
@@ -94,13 +94,13 @@ export const exitCodes: readonly { code: number; meaning: string }[] = [
   { code: 0, meaning: 'success' },
   { code: 1, meaning: 'the command or its run failed, or another client stopped the run; `doctor` found a problem' },
   { code: 2, meaning: 'invalid input: an unknown command, option, run or preset, an invalid setting or file' },
-  { code: 130, meaning: 'canceled by Ctrl-C (SIGINT); `train` and `resume` stop the run with a checkpoint first' },
+  { code: 130, meaning: 'canceled by Ctrl+C (SIGINT); `train` and `resume` stop the run with a checkpoint first' },
   { code: 143, meaning: 'terminated by SIGTERM; `train` and `resume` stop the run with a checkpoint first' },
 ];
 
 export const print = (text: string) => void process.stdout.write(`${printable(text)}\n`);
 
-/** Prints a text with commands to run, in backticks, as they work when pasted. */
+/** Prints a string with commands to run, in backticks, as they work when pasted. */
 export const advise = (text: string) => print(pasteable(text));
 
 export const percent = (share: number | undefined) => (share === undefined ? '' : `${(share * 100).toFixed(1)} %`);

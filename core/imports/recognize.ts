@@ -90,7 +90,7 @@ function textOf({ name, bytes }: InputFile): string {
 export const unreadable = (file: string, reason: string) =>
   new Failure(
     'import_unreadable',
-    `Cannot read ${file}: ${reason}.`,
+    `Can't read ${file}: ${reason}.`,
     'Choose a run bundle (.zip), CSV, JSON, JSON lines, TensorBoard event files, a W&B .wandb file or an MLflow store.',
   );
 

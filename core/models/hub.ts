@@ -186,7 +186,12 @@ async function checked(response: Response, host: string): Promise<Response> {
       `${host} requires permission for this download.`,
       "Accept the terms on the model's page on the hub, then set your access token in the settings on this page. A model that does not exist causes the same error.",
     );
-  if (status === 404) throw new Failure('hub_not_found', `Not found on ${host}.`, 'Check the name: OWNER/NAME.');
+  if (status === 404)
+    throw new Failure(
+      'hub_not_found',
+      `The model or file was not found on ${host}.`,
+      'Check the name of the model: OWNER/NAME.',
+    );
   if (status === 429 || status >= 500) throw new HubBusy(host, status, response.headers.get('retry-after'));
   throw refused(`${host} responded with status ${status}.`);
 }

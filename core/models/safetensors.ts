@@ -88,7 +88,7 @@ function parseHeader(path: string, text: string): Record<string, unknown> {
 function invalid(path: string, reason: string): Failure {
   return new Failure(
     'model_file_invalid',
-    `Cannot read ${path}: ${reason}.`,
+    `Can't read ${path}: ${reason}.`,
     'Choose another checkpoint, or copy the file again.',
   );
 }

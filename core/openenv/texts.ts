@@ -12,11 +12,11 @@ export function textOf(observation: Observation, { text }: Manifest): string {
     .join('\n');
 }
 
-/** Returns the part of a text that the previous one lacks. */
+/** Returns the part of a string that the previous one lacks. */
 export const newPart = (text: string, previous: string): string =>
   text.startsWith(previous) ? text.slice(previous.length) : text;
 
-/** Returns a board: a text as it is, or rows of cells with equal width. */
+/** Returns a board: a string as it is, or rows of cells with equal width. */
 export function boardOf(observation: Observation, { board }: Manifest): string | null {
   const value = board === undefined ? undefined : valueAt(observation, board);
   if (value === undefined || value === null) return null;

@@ -101,7 +101,7 @@ export async function checkProgram(
       return null;
     },
   );
-  const unrepeated = playsAll && repeats ? null : 'episodes fail or don’t repeat';
+  const unrepeated = playsAll && repeats ? null : "episodes fail or don't repeat";
   const playAgain = async (program: EnvironmentProgram, hello: Hello) =>
     expectEqual(
       comparable(await play(program, hello, seeds[0]!)),
@@ -139,7 +139,7 @@ export async function checkProgram(
     await stepWith(program, texts);
     return null;
   });
-  await runIf(unrepeated, 'parallel episodes don’t affect each other', async (program, hello) => {
+  await runIf(unrepeated, "parallel episodes don't affect each other", async (program, hello) => {
     const count = Math.min(hello.episodes, maxAtOnce);
     if (count === 1) return { skipped: 'the program plays one episode at a time' };
     const indices = Array.from({ length: count }, (_, index) => index % seeds.length);

@@ -181,7 +181,7 @@ export class Games {
       const humanSuccess = readHumanSuccess(this.parts.runs.folder(runId));
       this.parts.notices.emit('humanSuccess', { runId, humanSuccess });
     } catch (error) {
-      this.parts.log(`Cannot save the user's success rate for run ${runId}: ${asFailure(error).message}`);
+      this.parts.log(`Can't save the user's success rate for run ${runId}: ${asFailure(error).message}`);
     }
   }
 

@@ -42,7 +42,7 @@ export class Policy {
     } catch (error) {
       throw new Failure(
         'policy_unusable',
-        `ONNX Runtime cannot load ${folder}: ${asFailure(error).message}`,
+        `ONNX Runtime can't load ${folder}: ${asFailure(error).message}`,
         'Choose another checkpoint. If none works, reinstall the app.',
       );
     }

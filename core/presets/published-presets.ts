@@ -62,7 +62,7 @@ const tasks: Task[] = [
   {
     name: 'sokoban',
     title: 'Sokoban',
-    summary: 'Push the box onto its target in RAGEN’s 6×6 rooms. One wrong push can make a level unsolvable.',
+    summary: "Push the box onto its target in RAGEN's 6×6 rooms. One wrong push can make a level unsolvable.",
     paper: '20 % success after 200 iterations',
     environments: [{ ...sokoban.preset, prompt: sokobanChatPrompt }],
   },

@@ -218,7 +218,7 @@ export class Queue {
     if (this.closed) return;
     const problem = asFailure(error).toApiError();
     this.notBefore = Date.now() + retryAfter;
-    this.parts.log(`The queue waits: ${problem.message}`);
+    this.parts.log(`The queue is blocked: ${problem.message}`);
     this.setBlockedBy(problem);
   }
 

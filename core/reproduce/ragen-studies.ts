@@ -192,7 +192,7 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
     title: 'Figure 10: updates per rollout (online-k)',
     question: 'Do fresher rollouts improve the policy more for the same number of updates?',
     constant:
-      'Updates and episodes per update. “Rollout reuse” updates k times on one rollout, as in the caption, so online-k plays a k-th of the episodes. “Larger rollouts” splits a rollout of k times the size into k updates, as in RAGEN’s script, so all play the same number.',
+      "Updates and episodes per update. “Rollout reuse” updates k times on one rollout, as in the caption, so online-k plays a k-th of the episodes. “Larger rollouts” splits a rollout of k times the size into k updates, as in RAGEN's script, so all play the same number.",
     rows: ['reuse', 'fresh'].flatMap((sweep) =>
       reuses.map((k) => ({ sweep, point: `online-${k}`, columns: success('sokoban') })),
     ),

@@ -62,7 +62,7 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
         ['Date', facts.date],
         [
           'Intervals',
-          '95 %. Over seeds (Student’s t) with at least three, otherwise over the levels of the evaluation (Wilson). For the paper’s numbers: Wilson intervals over its 256 prompts.',
+          "95 %. Over seeds (Student's t) with at least three, otherwise over the levels of the evaluation (Wilson). For the paper's numbers: Wilson intervals over its 256 prompts.",
         ],
         [
           'Verdicts',

@@ -59,7 +59,7 @@ export function namesIn(folder: string, pattern = /^/): string[] {
   }
 }
 
-/** Returns a text as lowercase words joined by hyphens, as in ids and labels; may be empty. */
+/** Returns a string as lowercase words joined by hyphens, as in ids and labels; may be empty. */
 export const slug = (text: string, maxLength: number): string =>
   text
     .toLowerCase()

@@ -83,7 +83,8 @@ export class Storage {
     } catch (error) {
       // The run may have been deleted since.
       const failure = asFailure(error);
-      if (!this.closed && failure.code !== 'run_unknown') this.parts.log(`Measuring ${runId}: ${failure.message}`);
+      if (!this.closed && failure.code !== 'run_unknown')
+        this.parts.log(`Can't measure the disk use of ${runId}: ${failure.message}`);
     }
   }
 }

@@ -48,7 +48,9 @@ export class Trash {
   /** Starts to delete expired items. */
   work(): void {
     const deleteExpired = () =>
-      void this.deleteExpired(Date.now()).catch((error) => this.parts.log(`Emptying the trash: ${error}`));
+      void this.deleteExpired(Date.now()).catch((error) =>
+        this.parts.log(`Can't delete expired items of the trash: ${error}`),
+      );
     deleteExpired();
     this.timer ??= setInterval(deleteExpired, expiryInterval);
     this.timer.unref();
@@ -92,7 +94,11 @@ export class Trash {
     const restored = ids.map((id) => {
       const entry = entries.find((each) => each.id === id);
       if (!entry)
-        throw new Failure('trash_unknown', 'The run is no longer in the trash.', 'The run was permanently deleted.');
+        throw new Failure(
+          'trash_unknown',
+          'The run is no longer in the trash.',
+          "It was permanently deleted and can't be restored.",
+        );
       if (existsSync(runFolder(home, entry.runId)))
         throw new Failure('run_exists', `Another run with the id ${entry.runId} exists.`, 'Delete that run first.');
       return entry;
@@ -141,7 +147,7 @@ export class Trash {
     if (needed.length > 0)
       throw new Failure(
         'run_needed',
-        `${[...new Set(needed)].join(', ')} cannot resume without a checkpoint of this run.`,
+        `${[...new Set(needed)].join(', ')} can't resume without a checkpoint of this run.`,
         'Delete those runs first, or let them complete.',
       );
   }
@@ -151,7 +157,7 @@ export class Trash {
     const { home, log } = this.parts;
     for (const runId of runIds)
       await rm(join(tensorBoardFolder(home), runId), { recursive: true, force: true }).catch((error) =>
-        log(`Deleting the TensorBoard files of ${runId}: ${error}`),
+        log(`Can't delete the TensorBoard files of ${runId}: ${error}`),
       );
   }
 

@@ -73,7 +73,7 @@ export class EpisodeIndex {
         if (more) await pause(pauseFactor * (performance.now() - start), undefined, { ref: false, signal });
       }
     } catch (error) {
-      if (!signal.aborted) this.parts.log(`Indexing episodes: ${messageOf(error)}`);
+      if (!signal.aborted) this.parts.log(`Can't index the episodes: ${messageOf(error)}`);
     }
   }
 }

@@ -111,7 +111,7 @@ export class Annotations {
     if (this.parts.supervisor.isActive(this.row(runId)))
       throw new Failure(
         'run_active',
-        'A running or paused run can’t be archived.',
+        "A running or paused run can't be archived.",
         'Stop it first. You can resume it later.',
       );
   }

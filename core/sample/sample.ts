@@ -47,7 +47,7 @@ export class Sample<Core extends Reader> {
       const { runs } = await this.core();
       return { summary: runs.get(sampleRunId) };
     } catch (error) {
-      this.parts.log(`The sample run: ${asFailure(error).message}`);
+      this.parts.log(`Can't open the sample run: ${asFailure(error).message}`);
       return null;
     }
   }

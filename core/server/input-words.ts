@@ -27,7 +27,7 @@ function extent(origin: string, bound: number, or: string): string {
 const kinds: Record<string, string> = {
   int: 'a whole number',
   number: 'a number',
-  string: 'a text',
+  string: 'a string',
   boolean: 'true or false',
   array: 'a list',
   object: 'an object',

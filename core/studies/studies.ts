@@ -166,7 +166,7 @@ export class Studies {
       throw new Failure(
         'study_active',
         `Runs of the sweep ${id} are queued or running.`,
-        'Cancel it, and delete it after its runs have stopped.',
+        'Cancel the sweep, then delete it after its runs have stopped.',
       );
     const toDelete = withRuns ? runIds.filter((runId) => this.stateOf(runId)) : [];
     const { deleted, refused } = await trash.delete(toDelete);
@@ -188,7 +188,11 @@ export class Studies {
   async restore(id: string, trashIds: readonly string[]): Promise<void> {
     const { studyFiles, supervisor, trash } = this.parts;
     if (!studyFiles.restore(id))
-      throw new Failure('study_unknown', 'The sweep is no longer in the trash.', 'The sweep was permanently deleted.');
+      throw new Failure(
+        'study_unknown',
+        'The sweep is no longer in the trash.',
+        "It was permanently deleted and can't be restored.",
+      );
     supervisor.publishSummaries(this.runIds(id));
     this.publish(id);
     await trash.restore(trashIds);

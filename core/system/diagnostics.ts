@@ -54,7 +54,7 @@ const stateOf = ({ id, preset, task, status, iteration, iterations, ...run }: Ru
   return { id, preset, task, status, iteration, iterations, failure, stalled, phase };
 };
 
-/** Returns a function that removes the user's name, home folder and the data folder's token from a text. */
+/** Returns a function that removes the user's name, home folder and the data folder's token from a string. */
 function cleaner(home: string): (text: string) => string {
   const secrets: [string, string][] = [
     [storedToken(home) ?? '', '[token]'],

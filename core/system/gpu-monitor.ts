@@ -29,7 +29,7 @@ export function parseGpuLine(line: string): (Gpu & { index: number }) | null {
   };
 }
 
-/** Polls NVIDIA's GPUs with nvidia-smi every few seconds; empty if the tool is not installed. */
+/** Polls NVIDIA's GPUs with nvidia-smi every few seconds. Reports none if the tool is not installed. */
 export class GpuMonitor {
   private readonly gpus = new Map<number, Gpu>();
   private readonly child: ChildProcess;

@@ -31,4 +31,4 @@ export function askTrainer(
 }
 
 const unusable = (executable: string, reason: string): Failure =>
-  trainerUnusable(`Cannot use the trainer ${executable}: ${reason.trim()}`);
+  trainerUnusable(`Can't use the trainer ${executable}: ${reason.trim()}`);

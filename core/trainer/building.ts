@@ -42,7 +42,7 @@ export function refuseWhileBuilding(trainer: string): void {
   throw new Failure(
     'trainer_missing',
     `The trainer is being built: ${building.done} of ${building.total} files.`,
-    'Wait until it finishes; the terminal and this page show progress.',
+    'Wait until it finishes. The app and the terminal of `npm start` show progress.',
   );
 }
 

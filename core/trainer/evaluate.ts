@@ -56,7 +56,7 @@ export function launchEvaluation(
     errors = (errors + text).slice(-errorLimit);
   });
   const ended = new Promise<unknown>((resolve, reject) => {
-    child.once('error', (error) => reject(trainerUnusable(`Cannot start the trainer ${executable}: ${error.message}`)));
+    child.once('error', (error) => reject(trainerUnusable(`Can't start the trainer ${executable}: ${error.message}`)));
     child.once('close', (status, signal) => {
       if (status === 0 && result !== undefined) return resolve(result);
       const ending = `The evaluation ended with ${signal ?? `status ${status}`}.`;

@@ -11,11 +11,11 @@ export function unstartable(executable: string, error: unknown): Failure {
   if (code === 'EAGAIN' || code === 'ENOMEM')
     return new Failure(
       'too_many_processes',
-      `Cannot start the trainer ${executable}: the system is out of memory or processes.`,
+      `Can't start the trainer ${executable}: the system is out of memory or processes.`,
       'Close other programs, or raise the limit on processes (`ulimit -u`), then try again.',
     );
   const rejected = code === 'ENOENT' ? null : asFileFailure(error);
-  const message = `Cannot start the trainer ${executable}: ${fileReason(error)}.`;
+  const message = `Can't start the trainer ${executable}: ${fileReason(error)}.`;
   return rejected ? new Failure('trainer_unusable', message, rejected.hint) : trainerUnusable(message);
 }
 

@@ -67,7 +67,7 @@ export const axisLabels: Record<AxisKind, AxisLabels> = {
     by: 'date and time',
     position: dayAndTime,
     tick: clockTick,
-    hint: 'End time of each iteration, on the training machine’s clock',
+    hint: "End time of each iteration, on the training machine's clock",
   },
 };
 

@@ -255,7 +255,7 @@ const positionAxis = (color: (name: string) => string, kind: AxisKind): uPlot.Ax
 
 const valueAxis = (color: (name: string) => string, spec: ChartSpec, isLog: () => boolean): uPlot.Axis => ({
   ...commonAxis(color),
-  // Equal for all charts, so that they align, except if a text needs more space.
+  // Equal for all charts, so that they align, except if a label needs more space.
   size: (self, texts) => Math.max(axisSize, axisGap + widestOf(self, texts ?? [])),
   gap: axisGap,
   splits: (self, _axis, low, high) =>

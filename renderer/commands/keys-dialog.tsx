@@ -43,7 +43,7 @@ const commandShortcuts = (menu: 'Go' | 'Run' | 'App'): Shortcut[] =>
 const shortcutGroups = (): [title: string, shortcuts: Shortcut[]][] => [
   ['Everywhere', commandShortcuts('App')],
   ['Go to', commandShortcuts('Go')],
-  ['A run’s page', commandShortcuts('Run')],
+  ["A run's page", commandShortcuts('Run')],
   ...Object.entries(pageShortcuts).map(([title, shortcuts]): [string, Shortcut[]] => [
     title,
     shortcuts.map(([keys, name]) => ({ keys: keys.split(' '), title: name })),

@@ -110,7 +110,7 @@ export function archiveRuns(api: Api, runs: readonly RunSummary[], archived: boo
   const { report, notify } = useApp.getState();
   const changed = runs.filter(({ status, marks }) => marks.archived !== archived && !(archived && isLive(status)));
   if (changed.length === 0) {
-    notify('Nothing archived: runs in training can’t be archived.');
+    notify("Nothing archived: runs in training can't be archived.");
     return;
   }
   const all = (on: boolean) =>

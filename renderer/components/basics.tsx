@@ -36,7 +36,7 @@ function jobDisplay({ status, job, startedAt, endedAt }: Displayed): Display | n
   if (!job || isLive(status) || status === 'completed') return null;
   switch (job.phase) {
     case 'pending':
-      if (job.impossible) return { color: 'failed', label: 'Can’t run' };
+      if (job.impossible) return { color: 'failed', label: "Can't run" };
       return job.held ? { color: 'created', label: 'Held' } : { color: 'queued', label: 'Pending' };
     case 'running':
       // If the run has stopped or failed, its job is about to end.
@@ -175,7 +175,7 @@ const withRunNames = (text: string, runs: readonly RunSummary[] | null): string 
 /** Shows text in backticks, such as a command, as code. */
 const withCode = (text: string): ReactNode[] =>
   text.split('`').map((part, index) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a string never change their order
     index % 2 === 1 ? <code key={index}>{part}</code> : part,
   );
 

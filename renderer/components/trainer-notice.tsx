@@ -32,7 +32,7 @@ export function TrainerNotice({ trainer }: { trainer: TrainerState | undefined }
     <ErrorNote
       error={{
         code: 'trainer_unavailable',
-        message: 'The trainer can’t start.',
+        message: "The trainer can't start.",
         hint: trainer.problem,
       }}
     />

@@ -60,7 +60,7 @@ export function DeleteRuns({ runs, close }: RunsProps) {
         <p className={styles.warning}>
           {runs.length === 1
             ? 'This run is training. Stop it first.'
-            : `${count(live)} ${live.length === 1 ? 'is' : 'are'} training and won’t be deleted.`}
+            : `${count(live)} ${live.length === 1 ? 'is' : 'are'} training and won't be deleted.`}
         </p>
       )}
     </Dialog>
@@ -113,7 +113,7 @@ export function CleanRuns({ runs, close }: RunsProps) {
     <Dialog
       onClose={cancel}
       title="Free disk space"
-      description={`For ${runs.length === 1 ? runs[0]!.name : count(ended)}. This can’t be undone. Metrics, logs and notes are kept.`}
+      description={`For ${runs.length === 1 ? runs[0]!.name : count(ended)}. This can't be undone. Metrics, logs and notes are kept.`}
       actions={
         <>
           <Button onClick={cancel}>Cancel</Button>

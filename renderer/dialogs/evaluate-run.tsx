@@ -30,7 +30,7 @@ export function EvaluateRun({ run, checkpoint, close }: EvaluateRunProps) {
     <Dialog
       onClose={close}
       title="Evaluate a checkpoint"
-      description="Plays levels without training. The run doesn’t change; the result appears under Checkpoints & evaluations."
+      description="Plays levels without training. The run doesn't change; the result appears under Checkpoints & evaluations."
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
@@ -45,7 +45,9 @@ export function EvaluateRun({ run, checkpoint, close }: EvaluateRunProps) {
         facts={[
           [
             'Time',
-            perLevel === null ? 'unknown' : `${approximateDuration(100 * perLevel)} per 100 levels, as in training`,
+            perLevel === null
+              ? 'unknown'
+              : `${approximateDuration(100 * perLevel)} per 100 levels, as in the newest evaluation`,
           ],
           ['Adds', 'the episodes of all levels'],
         ]}

@@ -63,7 +63,7 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
   return (
     <FormDialog
       title="Fork from a checkpoint"
-      description={`Creates a new run with the settings of ${run.name}, which doesn’t change. Start it or change its settings on its page.`}
+      description={`Creates a new run with the settings of ${run.name}, which doesn't change. Start it or change its settings on its page.`}
       submit="Create fork"
       disabled={busy || checkpoint === null || problem !== null}
       onSubmit={() => checkpoint && void fork(checkpoint)}

@@ -71,7 +71,7 @@ export function RollBack({ run, advice, alertId, close }: RollBackProps) {
             'This run',
             isLive(run.status)
               ? 'stops after a checkpoint; it and its files are kept'
-              : 'is kept; its files don’t change',
+              : "is kept; its files don't change",
           ],
           [
             'Keeps',

@@ -52,7 +52,7 @@ export function RenameRun({ run, close }: RunProps) {
         <small>
           {isTooLong
             ? `${length} of ${maxNameLength} characters. Shorten the name.`
-            : `Display name only; folder and ID don’t change. ${length} of ${maxNameLength} characters.`}
+            : `Display name only; folder and ID don't change. ${length} of ${maxNameLength} characters.`}
         </small>
       </label>
     </FormDialog>

@@ -147,7 +147,7 @@ function titleOf(jobs: JobsToSubmit): string {
 }
 
 function scriptNote(jobs: JobsToSubmit, done: readonly string[]): string {
-  if ('study' in jobs) return 'Saved as slurm.sh in the folder of the sweep’s jobs.';
+  if ('study' in jobs) return "Saved as slurm.sh in the folder of the sweep's jobs.";
   const [first, ...others] = 'runs' in jobs ? remaining(jobs.runs, done) : [];
   if (others.length === 0) return 'Saved as slurm.sh in the run folder.';
   return `The script of ${first!.name}. The other ${others.length} differ only in the run. Saved as slurm.sh in each run folder.`;
@@ -161,7 +161,7 @@ function factsOf(target: string, plan: Plan | null): [string, ReactNode][] {
     ['Jobs', plan ? jobsText(plan.price, target) : '…'],
     ['At most', plan ? hours(plan.price.hours, plan.price.unit) : '…'],
     ['Duration', plan ? durationText(plan.price) : '…'],
-    ['Start', plan ? (plan.start ?? 'Can’t start') : '…'],
+    ['Start', plan ? (plan.start ?? "Can't start") : '…'],
   ];
 }
 
@@ -170,7 +170,7 @@ const jobsText = ({ jobs, atOnce }: JobPrice, target: string) =>
 
 function durationText({ seconds }: JobPrice): string {
   if (seconds === null) return 'Unknown, because this machine has not trained the model yet.';
-  return sentence(`${approximateDuration(seconds)} at this machine’s speed`);
+  return sentence(`${approximateDuration(seconds)} at this machine's speed`);
 }
 
 /** Adds the completed steps to the message of an error. */

@@ -68,7 +68,7 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
       title="Train more"
       description={
         <>
-          Starts a new run from the last checkpoint of {run.name}, which doesn’t change. Its curves are shown behind the
+          Starts a new run from the last checkpoint of {run.name}, which doesn't change. Its curves are shown behind the
           new ones.
         </>
       }

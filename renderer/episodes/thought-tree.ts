@@ -42,7 +42,7 @@ interface Node {
 
 export const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
 
-/** Returns whether a text begins with these words, or equals them if `whole`. */
+/** Returns whether a string begins with these words, or equals them if `whole`. */
 export function matches(text: string, opening: string, whole: boolean): boolean {
   const words = wordsOf(text).join(' ');
   return words === opening || (!whole && (opening === '' || words.startsWith(`${opening} `)));

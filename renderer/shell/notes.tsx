@@ -19,7 +19,7 @@ export function OutdatedPage() {
     <main className="page" id="main">
       <h1>Restart StarPO Studio</h1>
       <p>
-        This page and its server are from different versions, so the page can’t show the server’s data. This happens
+        This page and its server are from different versions, so the page can't show the server's data. This happens
         when StarPO Studio is updated while it runs. Training continues.
       </p>
       <p>
@@ -49,7 +49,7 @@ export function ConnectionNote() {
     case 'refused':
       return (
         <div className="banner" role="alert">
-          <strong>StarPO Studio isn’t responding.</strong> Training continues. Reconnecting…
+          <strong>StarPO Studio isn't responding.</strong> Training continues. Reconnecting…
         </div>
       );
     case 'untrusted':

@@ -17,7 +17,7 @@ type OpenDialog =
   /** `checkpoint`: selected first; null for the newest. */
   | { kind: 'fork' | 'evaluate'; run: RunSummary; checkpoint: number | null }
   | { kind: 'roll-back'; run: RunSummary; advice: RollBackAdvice; alertId?: string | undefined }
-  /** Shows a text that the browser did not allow to be copied. */
+  /** Shows text that the browser did not allow to be copied. */
   | { kind: 'copy'; text: string }
   /** `target`: the initially selected cluster. */
   | { kind: 'submit'; jobs: JobsToSubmit; target?: string }

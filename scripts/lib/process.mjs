@@ -104,7 +104,7 @@ export async function mustRun(program, args, { hint = 'See its messages above.',
 export function become(program, args, { env = process.env, cwd = root } = {}) {
   const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-    // A terminal's Ctrl-C reaches the child directly; other signals must be forwarded.
+    // A terminal's Ctrl+C reaches the child directly; other signals must be forwarded.
     process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)));
   }
   child.on('error', (error) => {

@@ -523,7 +523,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(readdirSync(runs)).toEqual(before);
   });
 
-  test('Ctrl-C cancels adopting in the middle of a file and leaves no files', async () => {
+  test('Ctrl+C cancels adopting in the middle of a file and leaves no files', async () => {
     await core.dispose();
     // The memory file system can't share blocks between files, so copying a sparse terabyte never ends.
     const memory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : world.folder, 'starpo-adopt-'));

@@ -322,7 +322,7 @@ test('a service that fails to close does not keep the others open', async () => 
   const core = await world.core();
   vi.spyOn(core.games, 'close').mockRejectedValueOnce(new Error('broken'));
   await core.dispose();
-  expect(world.logged).toEqual(['Closing games: broken']);
+  expect(world.logged).toEqual(["Can't close games: broken"]);
   await world.core();
   await world.close();
 });

@@ -158,7 +158,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect((await run('pin', id!, '7')).errors).toContain('details: checkpoint_missing');
   });
 
-  test('Ctrl-C stops the trainer with a checkpoint, resume finishes the run, and extend continues it', async () => {
+  test('Ctrl+C stops the trainer with a checkpoint, resume finishes the run, and extend continues it', async () => {
     const environment = world.environment({ FAKE_TRAINER_HOLD: '2' });
     const child = starpo(['train', 'starter-bandit', '--set', 'iterations=4'], environment);
     const [, id] = await child.line(/^run (\S+)$/);
@@ -168,7 +168,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(output).toContain(
       `Stopped after iteration 2 of 4; checkpoint saved. Resume it with \`starpo resume ${id}\`.`,
     );
-    expect(errors).toBe('stopping the trainer; press Ctrl-C again to detach and leave it running\n');
+    expect(errors).toBe('stopping the trainer; press Ctrl+C again to detach and leave it running\n');
     expect(JSON.parse((await run('show', id!, '--json')).output).summary).toMatchObject({
       status: 'stopped',
       iteration: 2,

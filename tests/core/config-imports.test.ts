@@ -258,7 +258,7 @@ describe("RAGEN's configuration", () => {
     [
       [`model_path=${reference('oc.env:MODEL')}`],
       'config_invalid',
-      /\$\{oc\.env:MODEL\}, which cannot be resolved/,
+      /\$\{oc\.env:MODEL\}, which can't be resolved/,
       /VALUE/,
     ],
     [[`model_path=${reference('model_path')}`], 'config_invalid', /refers to itself/, /VALUE/],
@@ -322,12 +322,12 @@ describe('files', () => {
     [[text('a.yaml', 'just text')], [], 'config_unreadable', /a\.yaml does not contain settings/],
     [[text('a.yaml', 'x: 1')], [], 'config_unsupported', /not a configuration of RAGEN/],
     [[text('a.yaml', '')], [], 'config_unsupported', /not a configuration of RAGEN/],
-    [[text('a.yaml', 'x: 1'), text('b/a.yaml', 'x: 1')], [], 'config_unreadable', /Two of the files are named a/],
+    [[text('a.yaml', 'x: 1'), text('b/a.yaml', 'x: 1')], [], 'config_unreadable', /Two files are named a/],
     [
       [text('a.yaml', 'defaults: [b]'), text('b.yaml', 'defaults: [a]')],
       [],
       'config_unreadable',
-      /lists itself as a default/,
+      /The defaults lists form a cycle: a, b, a/,
     ],
     [
       [text('a.yaml', 'defaults: [b, b]'), text('b.yaml', 'x: 1')],

@@ -289,7 +289,7 @@ test.for(rows.filter(([, , { why }]) => why))('%s: %s is noted with the reason',
   expect(reasons.map(({ text }) => text)).toContainEqual(expect.stringContaining(`: ${why}.`));
 });
 
-test('every setting of the trainers is in a table or of a machine, a log or data', () => {
+test('every setting of the trainers is in a table, or concerns only machines, logs or data', () => {
   const lists = { ragen: ['ragen', 'verl'], 'verl-agent': ['verl-agent', 'verl'], trl: ['trl'] } as const;
   for (const [name, trainers] of Object.entries(lists)) {
     const settings = readFileSync(join(fixtures, 'settings', `${name}.txt`), 'utf8')

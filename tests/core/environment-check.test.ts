@@ -39,7 +39,7 @@ test('the examples pass', async () => {
     'a step after the end is tolerated': 'ok',
     'each action is answered, in upper and lower case': 'ok',
     'malformed actions are answered': 'only named actions are sent',
-    'parallel episodes don’t affect each other': '64 episodes',
+    "parallel episodes don't affect each other": '64 episodes',
     'a new process continues after a crash': 'ok',
     'exits at the end of its input': 'ok',
   });

@@ -274,7 +274,7 @@ describe('an evaluation that is loading its model', { timeout: 120_000 }, () => 
     await world.close();
   });
 
-  test('is a task that can be canceled, also by Ctrl-C', async () => {
+  test('is a task that can be canceled, also by Ctrl+C', async () => {
     vi.stubEnv('FAKE_TRAINER_LOADING_HOLD', '1');
     world.run('one', [journal.started(0)]);
     const studio = await world.studio();

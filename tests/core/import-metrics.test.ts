@@ -503,7 +503,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     await expect(attempt(join(world.folder, 'folder.csv'))).rejects.toMatchObject({ code: 'import_unreadable' });
     await expect(attempt(join(world.folder, 'missing.csv'))).rejects.toMatchObject({
       code: 'import_unreadable',
-      message: expect.stringMatching(/^Cannot read missing\.csv: file not found\.$/),
+      message: expect.stringMatching(/^Can't read missing\.csv: file not found\.$/),
     });
     const large = write('large.csv', '');
     truncateSync(large, 65 << 20);

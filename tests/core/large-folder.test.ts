@@ -76,7 +76,7 @@ describe('a large data folder', { timeout: 300_000 }, () => {
     });
   });
 
-  test('Ctrl-C cancels a rebuild with or without a host and leaves a usable run history', async () => {
+  test('Ctrl+C cancels a rebuild with or without a host and leaves a usable run history', async () => {
     const runs = 300;
     for (let index = 0; index < runs; index++) writeRun(world.home, `run-${index}`, brief);
     const startRebuild = () => starpo(['history', 'rebuild'], world.environment());

@@ -427,7 +427,7 @@ describe('the run library', { timeout: 120_000 }, () => {
     });
   });
 
-  describe('at the command line, Ctrl-C', () => {
+  describe('at the command line, Ctrl+C', () => {
     /** Resolves with the name of the next matching entry in the folder. */
     function untilNamed(parent: string, pattern: RegExp): Promise<string> {
       return new Promise((resolve) => {

@@ -63,7 +63,7 @@ describe('recorded sessions', () => {
     await adapter.end();
   });
 
-  test('a response that is not an action is the policy’s fault, and never reaches the server', async () => {
+  test("a response that is not an action is the policy's fault, and never reaches the server", async () => {
     const { server, adapter } = await play('grid-errors', 'grid_world', { text: 'message' });
     await adapter.reset(1, reset);
     await adapter.step(1, 'DOWN');

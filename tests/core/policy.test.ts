@@ -189,7 +189,7 @@ describeWithTrainer('a policy in ONNX Runtime', { timeout: 60_000 }, () => {
     write(checksum);
     await expect(verify()).rejects.toMatchObject({
       code: 'model_file_invalid',
-      message: `Cannot read ${path}: a was changed after it was written: its checksum differs.`,
+      message: `Can't read ${path}: a was changed after it was written: its checksum differs.`,
     });
   });
 

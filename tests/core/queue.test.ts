@@ -151,7 +151,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     makeNewer(core, broken);
     const logged = new Promise<void>((resolve) => {
       vi.spyOn(world.logged, 'push').mockImplementation((text) => {
-        if (text.startsWith('The queue waits')) resolve();
+        if (text.startsWith('The queue is blocked')) resolve();
         return 0;
       });
     });

@@ -158,7 +158,7 @@ describe('a measure', () => {
     expect([of('first')?.mean, of('last')?.mean]).toEqual([30, 10]);
   });
 
-  test('of tokens has no negative interval', () => {
+  test('of tokens has a lower bound of at least 0', () => {
     const runs = [1, 2, 30].map((tokens) => {
       const [name, values] = series('rollout/think_tokens', [tokens, tokens]);
       return { seed: tokens, series: new Map([[name, values]]), collapsed: null };
@@ -215,7 +215,7 @@ test('the sweeps of a study are created once and started until they have complet
   ]);
 });
 
-test('a report shows the paper’s numbers beside its own and lists claims that disagree', () => {
+test("a report shows the paper's numbers beside its own and lists claims that disagree", () => {
   const columns = [
     { title: 'Final success', measure: claim.measure },
     { title: 'Collapsed', measure: { collapsed: true } as const },

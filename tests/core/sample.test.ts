@@ -97,7 +97,7 @@ describe('the sample run', { timeout: 60_000 }, () => {
     await expect(client.call('runs.get', { runId })).rejects.toMatchObject({ code: 'run_unknown' });
     writeFileSync(bundle(), 'no zip');
     expect(await client.call('sample.get', {})).toBeNull();
-    expect(world.logged.join()).toMatch(/The sample run: Not a valid run bundle/);
+    expect(world.logged.join()).toMatch(/Can't open the sample run: Not a valid run bundle/);
     await expect(client.call('runs.get', { runId })).rejects.toMatchObject({ code: 'bundle_invalid' });
   });
 

@@ -413,7 +413,7 @@ describe('with runs', () => {
     expect(found).toEqual([]);
   });
 
-  test('a browser that isn’t signed in asks for the address', async () => {
+  test("a browser that isn't signed in asks for the address", async () => {
     await page.goto(`${new URL(served.address).origin}/#/start`);
     await page.getByText(/This tab isn't signed in/).waitFor();
     // Browsers log the refused request.

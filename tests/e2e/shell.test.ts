@@ -145,7 +145,7 @@ async function trainWhileHostsComeAndGo(): Promise<void> {
   await expectSameAsAlone(folder, join(home, 'alone'));
 }
 
-test('window, browser and commands share a data folder, and ending them doesn’t affect the run', async () => {
+test("window, browser and commands share a data folder, and ending them doesn't affect the run", async () => {
   desktop = await standInDesktop();
   await trainWhileHostsComeAndGo();
 });

@@ -19,7 +19,7 @@ function untilCompleted(core: Core, id: string): Promise<void> {
   });
 }
 
-test('a sweep of a run and one of its checkpoint are trained and tabulated', async () => {
+test('sweeps of a run and of its checkpoint are trained and tabulated', async () => {
   const home = temporaryHome(onTestFinished);
   const folder = await newTinyRun(home);
   expect(await train(folder)).toBe(0);

@@ -295,7 +295,7 @@ describe('a time axis', () => {
   });
 });
 
-test('a tooltip shows smoothed and raw values, and a point’s iteration', () => {
+test("a tooltip shows smoothed and raw values, and a point's iteration", () => {
   const run = source({
     rollout: Array.from({ length: 43 }, (_, index): [number, number] => [index + 1, index % 2]),
     evaluation: [[0, 20], [40, 59]],

@@ -93,7 +93,7 @@ test('a job is described when it can never run, runs, is requeued, is in an unkn
   const { change, folder, job } = await openSubmitted();
   change({ reason: 'PartitionTimeLimit' });
   await state(/Can never run .PartitionTimeLimit.: it requests more/);
-  await badge('Can’t run');
+  await badge("Can't run");
   expect(button('Hold')()).toBeUndefined();
 
   change({ state: 'RUNNING' });

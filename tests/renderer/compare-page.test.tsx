@@ -118,7 +118,7 @@ test('a run can be compared with others, which are ticked', async () => {
   await page.shown(page.withText('h1', 'Compare 2 runs'));
 });
 
-test('a target appears on the chart for every run, and in the chart’s text', async () => {
+test("a target appears on the chart for every run, and in the chart's text", async () => {
   page = await Page.start(template);
   page.open(`#/run/${runs[0]}/charts`);
   await page.click(() => page.find('button[aria-label="More for Success"]'));

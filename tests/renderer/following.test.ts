@@ -41,7 +41,7 @@ const run = runOf();
 const runId = run.id;
 afterEach(() => useApp.setState(useApp.getInitialState()));
 
-test('an older list of runs doesn’t overwrite a newer notice', async () => {
+test("an older list of runs doesn't overwrite a newer notice", async () => {
   const { api, notify, answer } = manualApi();
   followServer(api);
   notify('run', { ...run, status: 'completed' });

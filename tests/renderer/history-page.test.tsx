@@ -109,7 +109,7 @@ test('running runs are skipped when a selection is deleted or archived', async (
   expect(page.core.runs.get(runId).marks.archived).toBe(false);
   await page.click(box(ids.lake));
   await page.click(page.withText('button', 'Delete…'));
-  await page.shown(anywhere('[role="dialog"]', /1 run is training and won’t be deleted/));
+  await page.shown(anywhere('[role="dialog"]', /1 run is training and won't be deleted/));
   await page.click(inDialog(/^Delete$/));
   await page.shown(() => rows().length === 2 && rowOf(runId)() && !rowOf(ids.lake)());
 });
@@ -155,13 +155,13 @@ test('runs are renamed, tagged, cleaned, and opened from the palette by the new 
   expect(location.hash).toBe(`#/run/${ids.lake}`);
 });
 
-test('folders that can’t be read are listed with the reason', async () => {
+test("folders that can't be read are listed with the reason", async () => {
   const world = new World();
   template.copyRunsTo(world);
   writeFileSync(join(world.run('broken-run'), 'run.json'), '');
   page = await Page.startIn(world);
   page.open('#/history');
-  await page.shown(page.withText('summary', '1 folder can’t be read'));
+  await page.shown(page.withText('summary', "1 folder can't be read"));
   await page.shown(page.withText('details li', /^broken-run: .*run\.json/));
 });
 

@@ -255,7 +255,7 @@ test('a configuration is exported as JSON and imported again, with errors by set
   expect(summary().textContent).toContain('starter → /elsewhere/starter');
 });
 
-test('a run’s configuration or checkpoint can be the base', async () => {
+test("a run's configuration or checkpoint can be the base", async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '0');
   page = await Page.start();
   const { core } = page;
@@ -284,7 +284,7 @@ test('a run’s configuration or checkpoint can be the base', async () => {
   expect(fork.parent).toEqual({ run: parent, iteration: 2 });
 });
 
-test('a fork at iteration 0 belongs to its parent’s family, a duplicate doesn’t', async () => {
+test("a fork at iteration 0 belongs to its parent's family, a duplicate doesn't", async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '0');
   page = await Page.start();
   const { core } = page;

@@ -53,7 +53,7 @@ describe('the player', () => {
     expect(play(loaded, { type: 'end' }, { type: 'toggle' })).toMatchObject({ index: 0, playing: true });
   });
 
-  test('doesn’t play an episode of one frame', () => {
+  test("doesn't play an episode of one frame", () => {
     expect(play(initialPlayer, { type: 'load', count: 1 }, { type: 'toggle' }).playing).toBe(false);
   });
 

@@ -25,7 +25,7 @@ test('an interrupted run is offered and resumes from its last checkpoint', async
   await page.shown(() => page.find(offer) === null);
 });
 
-test('a declined offer doesn’t return', async () => {
+test("a declined offer doesn't return", async () => {
   page.open('#/start');
   await page.click(page.withText(`${offer} button`, 'Not now'));
   await page.shown(() => page.find(offer) === null);

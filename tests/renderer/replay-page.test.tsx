@@ -26,7 +26,7 @@ let page: Page;
 afterEach(() => page.close());
 const board = () => page.find('.stage-board svg');
 
-test('board and conversation follow the player’s keys', async () => {
+test("board and conversation follow the player's keys", async () => {
   page = await Page.start(template);
   const episodeId = '000004-train-0003';
   const { frames } = await createHandlers(page.core)['rollouts.replay']({ runId: lake, episodeId });

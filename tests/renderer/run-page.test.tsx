@@ -44,13 +44,13 @@ const before = (selector: string, text: string | RegExp) => () =>
 const inDialog = (text: RegExp) => before('[role="dialog"] button', text);
 const inMenu = (text: string) => before('[role="menuitem"]', text);
 
-test('an unknown run shows the error’s code and hint', async () => {
+test("an unknown run shows the error's code and hint", async () => {
   page = await Page.start();
   page.open('#/run/nothing');
   await page.shown(page.withText('[role="alert"]', /run_unknown/));
 });
 
-test('the window title names the open page and shows a run’s progress', async () => {
+test("the window title names the open page and shows a run's progress", async () => {
   page = await Page.start(template);
   const titled = (title: string) => page.shown(() => document.title === `${title} · StarPO Studio`);
   page.open('#/history');
@@ -123,7 +123,7 @@ test('a live run can be paused, checkpointed and stopped', async () => {
   expect(checkpoints).toContain(1);
 });
 
-test('a new iteration updates progress, values and the chart’s text', async () => {
+test("a new iteration updates progress, values and the chart's text", async () => {
   page = await Page.start();
   const runId = await held(2, { iterations: 3 });
   page.open(`#/run/${runId}`);

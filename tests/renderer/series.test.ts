@@ -143,7 +143,7 @@ describe('a series with buckets', () => {
     expect(made.newest()?.iteration).toBe(90);
   });
 
-  test('is smoothed as if each point had the bucket’s mean', () => {
+  test("is smoothed as if each point had the bucket's mean", () => {
     const coarse = new MetricSeries();
     coarse.replace(stretches(0, 20, 10));
     const points = series(Array.from({ length: 20 }, (_, index) => [index + 1, 0.5]));

@@ -55,7 +55,7 @@ test('another data folder is chosen for the next start, and reset', async () => 
   expect(dataFolder.mock.calls.flat()).toEqual(['get', 'choose', 'choose', 'default']);
 });
 
-test('a data folder set at startup can’t be changed on the page', async () => {
+test("a data folder set at startup can't be changed on the page", async () => {
   await openInDesktop({ by: 'start', next: null, problem: null });
   await page.shown(page.withText(`${section} p`, 'It was set at startup with'));
   expect(page.all(`${section} button`)).toEqual([]);

@@ -142,7 +142,7 @@ test('the essential settings are validated and update the time estimate', async 
   expect(field.getAttribute('aria-invalid')).toBeNull();
 });
 
-test('a trainer that can’t start shows the reason and disables the presets', async () => {
+test("a trainer that can't start shows the reason and disables the presets", async () => {
   page = await Page.start(undefined, '/nowhere/starpo-trainer');
   page.open('#/start');
   await page.shown(page.withText('[role="alert"]', /trainer_unavailable/));
@@ -257,7 +257,7 @@ test('while another run trains, it asks whether to queue or start, and the queue
   expect(core.queue.list()).toEqual([made, waiting[1]]);
 });
 
-test('a queued run for another device doesn’t delay the start', async () => {
+test("a queued run for another device doesn't delay the start", async () => {
   page = await Page.start();
   const { core } = page;
   core.queue.add(await core.runs.create({ preset: 'starter-sokoban', set: { ...small, device: 'cuda:1' } }));
@@ -285,7 +285,7 @@ test('the introduction and the sample stay hidden after they are dismissed', asy
   await page.shown(page.withText(steps, /cores?, [\d.]+ GB of memory\. No GPU found.*The trainer is ready/s));
   await page.shown(page.withText(`${steps} a`, 'Open the sample run'));
   await page.shown(page.withText(steps, /FrozenLake takes \d+–\d+ (s|min) on this machine/));
-  await page.click(`${steps} button[aria-label="Don’t show the steps again"]`);
+  await page.click(`${steps} button[aria-label="Don't show the steps again"]`);
   await page.click(page.withText('button', 'Hide the sample run'));
   await page.shown(() => !page.find(steps));
   page.open('#/history');
@@ -295,7 +295,7 @@ test('the introduction and the sample stay hidden after they are dismissed', asy
   expect(page.find('article ul[aria-label="Groups"]')).toBeNull();
 });
 
-test('the sample’s boards play until there is a run with boards', async () => {
+test("the sample's boards play until there is a run with boards", async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '3');
   page = await Page.start();
   installSample(page.world, sample);
@@ -363,7 +363,7 @@ test('the sample is in the palette and can be compared with other runs', async (
   expect(page.find('[role="status"]')?.textContent ?? '').not.toMatch(/was not found/);
 });
 
-test('the sample’s page shows boards and charts, but no actions that change it', async () => {
+test("the sample's page shows boards and charts, but no actions that change it", async () => {
   page = await Page.start();
   installSample(page.world, sample);
   page.open('#/run/sample-run');

@@ -122,7 +122,7 @@ test('an imported run has a page without unavailable actions', async () => {
   expect(page.all('.errors .note').map(({ textContent }) => textContent)).toEqual([]);
 });
 
-test('the sweeps of a paper’s study are created once, from a form that shows what is held constant and the paper’s numbers', async () => {
+test("the sweeps of a paper's study are created once, from a form that shows what is held constant and the paper's numbers", async () => {
   page = await Page.start();
   page.open('#/studies/new/starter-frozen-lake');
   const study = await page.shown(() => page.find<HTMLSelectElement>('select:has(option[value="figure-10"])'));

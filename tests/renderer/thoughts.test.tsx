@@ -31,7 +31,7 @@ const thoughtsOf = (iteration: number): Promise<Thoughts> =>
 const tree = (iteration: number) => () => page.find(`ul[aria-label="First reasoning of iteration ${iteration}"]`);
 const fact = (name: string) => page.withText('dl > div', name)()?.querySelector('dd')?.textContent;
 
-test('shows an iteration’s first reasoning as a tree, and the slider changes the iteration', async () => {
+test("shows an iteration's first reasoning as a tree, and the slider changes the iteration", async () => {
   page.open(`#/run/${runId}/thoughts/2`);
   await page.shown(tree(2));
   const { thoughts, episodes } = await thoughtsOf(2);

@@ -33,7 +33,7 @@ test('tokens are colored by entropy until another choice, if their text is known
   expect(measureFor('logprobs', unreadable)).toBe('logprobs');
 });
 
-test('tokens are colored by the file’s measures, each with its own scale', () => {
+test("tokens are colored by the file's measures, each with its own scale", () => {
   expect(measuresOf(tokens)).toEqual(['entropies', 'logprobs', 'advantages']);
   const strengths = (measure: 'logprobs' | 'advantages' | 'entropies') =>
     tokens.turns[0]![measure]!.map(scaleOf(tokens, measure).strength);

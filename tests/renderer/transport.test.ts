@@ -31,14 +31,14 @@ test('an address opened in an existing tab updates the code', () => {
   expect(stored()).toBe('1a7e');
 });
 
-test('without a code no request is sent and the tab isn’t signed in', async () => {
+test("without a code no request is sent and the tab isn't signed in", async () => {
   const fetch = vi.fn();
   vi.stubGlobal('fetch', fetch);
   await expect(chooseTransport()()).rejects.toMatchObject({ code: 'not_signed_in' });
   expect(fetch).not.toHaveBeenCalled();
 });
 
-test('an expired code doesn’t sign in, and nothing else is sent', async () => {
+test("an expired code doesn't sign in, and nothing else is sent", async () => {
   const fetch = vi.fn(async () => new Response('{}', { status: 401 }));
   vi.stubGlobal('fetch', fetch);
   localStorage.setItem('starpo-sign-in', 'dead');

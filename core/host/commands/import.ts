@@ -65,7 +65,7 @@ async function filesIn(path: string): Promise<LocalFile[]> {
 const unreadable = (path: string, reason: string) =>
   new Failure(
     'import_unreadable',
-    `Cannot read ${path}: ${reason}.`,
+    `Can't read ${path}: ${reason}.`,
     'Pass a run bundle, a table of metrics, or the folder of an experiment tracker.',
   );
 

@@ -33,7 +33,7 @@ export async function openApp(
     await studio.stay();
     const { signal } = nextSignal();
     await show(await studio.endpoint(), page);
-    print('Press Ctrl-C to stop the app; training continues.');
+    print('Press Ctrl+C to stop the app; training continues.');
     const failure = await Promise.race([signal, studio.ended]);
     if (failure instanceof Failure) throw failure;
   });

@@ -24,7 +24,7 @@ export async function serve({ port, tensorboard, home }: Options): Promise<void>
     const { signal } = nextSignal();
     const log = tensorboard === undefined ? null : logTo(resolve(tensorboard), studio);
     print(`StarPO Studio is at ${(await studio.endpoint()).address}`);
-    print(`Data folder: ${studio.home}. Press Ctrl-C to stop the app; training continues.`);
+    print(`Data folder: ${studio.home}. Press Ctrl+C to stop the app; training continues.`);
     if (tensorboard !== undefined) print(`tensorboard --logdir ${resolve(tensorboard)}`);
     const failure = await Promise.race([signal, studio.ended]);
     await log?.finish();

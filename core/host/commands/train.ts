@@ -24,7 +24,7 @@ type TrainOptions = NewRunOptions & { json: boolean; queue: boolean };
 
 /**
  * Creates a run, starts its trainer and prints its events until it ends, through the host if another process is the host; after a roll-back, follows the fork.
- * Serves the app to a browser too. The first Ctrl-C stops the trainer; the second detaches from it. With `queue`, only queues the run.
+ * Serves the app to a browser too. The first Ctrl+C stops the trainer; the second detaches from it. With `queue`, only queues the run.
  */
 export async function train({ queue, ...options }: TrainOptions): Promise<void> {
   if (queue) return trainLater(options);
@@ -219,7 +219,7 @@ class Follower {
         if (lost) return;
         this.progress.erase();
         if (!this.stopping)
-          process.stderr.write('stopping the trainer; press Ctrl-C again to detach and leave it running\n');
+          process.stderr.write('stopping the trainer; press Ctrl+C again to detach and leave it running\n');
         this.stopping = true;
         await started;
         await client.call('runs.command', { runId, command: 'stop' }).catch(ignoring('run_not_active'));

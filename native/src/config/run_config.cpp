@@ -189,10 +189,10 @@ RunConfig read_run_config(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error))
     throw Error("config_missing", "configuration " + file.string() + " was not found",
-                "create the run with `npm run starpo -- new PRESET`, or check the path");
+                "create the run with `starpo new PRESET`, or check the path");
   const auto unreadable = [&] {
     return Error("config_unreadable", "can't read configuration " + file.string(),
-                 "check that it is a file, and its permissions");
+                 "check that it is a file and that you may read it");
   };
   if (!std::filesystem::is_regular_file(file, error)) throw unreadable();
   std::ifstream stream(file, std::ios::binary);
@@ -206,9 +206,9 @@ void check_trainable(const RunConfig& config) {
   const auto refuse = [](const std::string& path, const std::string& value) {
     throw Error("config_invalid",
                 path + ": must be " + value +
-                    " in training: log-probabilities are of the whole distribution, so truncated sampling would bias "
-                    "the update",
-                "set " + path + " to " + value + ", and truncate in Play, which has its own settings");
+                    " in training: the update uses log-probabilities of the full distribution, so truncated sampling "
+                    "would bias it",
+                "set " + path + " to " + value);
   };
   if (config.rollout.top_p < 1) refuse("rollout.top_p", "1");
   if (config.rollout.top_k > 0) refuse("rollout.top_k", "0");

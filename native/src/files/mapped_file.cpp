@@ -14,7 +14,7 @@ namespace starpo {
 namespace {
 
 Error mapping_error(const std::filesystem::path& file, int error_number) {
-  return Error("file_unreadable", "cannot read " + file.string() + ": " + std::strerror(error_number),
+  return Error("file_unreadable", "can't read " + file.string() + ": " + std::strerror(error_number),
                "check that the file exists and that you may read it");
 }
 

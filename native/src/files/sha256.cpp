@@ -97,7 +97,8 @@ std::string sha256_of_file(const std::filesystem::path& path) {
     hash.add({buffer.data(), static_cast<std::size_t>(file.gcount())});
   } while (file);
   if (!file.eof())
-    throw Error("file_unreadable", "can't read " + path.string(), "check that it exists, and its permissions");
+    throw Error("file_unreadable", "can't read " + path.string(),
+                "check that the file exists and that you may read it");
   return hash.finish();
 }
 

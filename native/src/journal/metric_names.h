@@ -151,11 +151,13 @@ inline constexpr std::array kIterationMetrics{
                 "arm, or none) in the rollout, which removes payout noise; absent without arms and for group size 1"},
     Description{kRolloutZeroStdGroups, "share",
                 "groups in which all scores are equal, up to rounding (1e-9 times the larger of 1 and the score); "
-                "absent for group size 1, as are the next two"},
+                "absent for group size 1"},
     Description{kRolloutZeroStdSolved, "share",
-                "groups with zero reward std in which every episode succeeded, as a share of all groups"},
-    Description{kRolloutZeroStdFailed, "share",
-                "groups with zero reward std in which every episode failed, as a share of all groups"},
+                "groups with zero reward std in which every episode succeeded, as a share of all groups; absent for "
+                "group size 1"},
+    Description{
+        kRolloutZeroStdFailed, "share",
+        "groups with zero reward std in which every episode failed, as a share of all groups; absent for group size 1"},
     Description{kRolloutPassAtN, "share", "groups with at least one success"},
     Description{kRolloutRandomSuccessLogprob, "nats",
                 "level difficulty: log probability (at least log 0.001) that random actions solve the level within the "
@@ -190,23 +192,25 @@ inline constexpr std::array kIterationMetrics{
                 "such episodes"},
     Description{kRolloutTemplateShare, "share",
                 "episodes with the most common first reasoning, across all levels: near 1, all episodes share one text "
-                "(included in the `iteration` event). Absent without reasoning, as are the next three. First reasoning "
-                "is defined as in `rollout/distinct_first_thoughts`"},
+                "(included in the `iteration` event). Absent without reasoning. First reasoning is defined as in "
+                "`rollout/distinct_first_thoughts`"},
     Description{kRolloutThoughtLikenessInGroup, "share",
                 "mean Jaccard similarity of first reasoning between two episodes of a group, over sets of word 3-grams "
                 "(the whole text where it is shorter), averaged over groups; each episode is compared with at most the "
-                "next 64; absent for group size 1"},
+                "next 64; absent without reasoning and for group size 1"},
     Description{kRolloutThoughtLikenessAcross, "share",
-                "the same similarity between episodes on different levels: each group is compared with at most the "
-                "next 64 groups; absent where all levels are equal"},
+                "mean Jaccard similarity of first reasoning between episodes on different levels, as in "
+                "`rollout/thought_likeness_in_group`; each group is compared with at most the next 64 groups; absent "
+                "without reasoning and where all levels are equal"},
     Description{kRolloutCommonOpeningShare, "share",
-                "first reasoning texts that begin with the most common three words"},
+                "first reasoning texts that begin with the most common three words; absent without reasoning"},
     Description{kRolloutRepeatedNgrams, "share",
                 "token 4-grams that occurred earlier in the same response, averaged over responses"},
     Description{kRolloutThinkEntropy, "nats",
                 "mean over sampled tokens up to and including the one that completes `</think>`, from logits / "
-                "temperature; absent without reasoning, as is the next"},
-    Description{kRolloutAnswerEntropy, "nats", "mean over sampled tokens after `</think>`"},
+                "temperature; absent without reasoning"},
+    Description{kRolloutAnswerEntropy, "nats",
+                "mean over sampled tokens after `</think>`, from logits / temperature; absent without reasoning"},
     Description{kRolloutEntropyByTurn, "nats", "mean over sampled tokens of turns 1 to 8"},
     Description{kRolloutActionShare, "share",
                 "executed actions with this name; absent for environments without named actions"},
@@ -223,16 +227,18 @@ inline constexpr std::array kIterationMetrics{
         kRolloutLogprobGap, "nats",
         "mean absolute difference between update (before its first step) and rollout log-probabilities, over "
         "the tokens of the first mini-batch, without skipped episodes; 0 on CPU, and on GPU with `exactness` `exact`"},
-    Description{kRolloutLogprobGapMax, "nats", "largest of these differences"},
-    Description{kRolloutLogprobGapKl, "nats", "KL(rollout || update), estimated on the same tokens (k3)"},
+    Description{kRolloutLogprobGapMax, "nats",
+                "largest absolute difference between update and rollout log-probabilities, over the tokens of "
+                "`rollout/logprob_gap`"},
+    Description{kRolloutLogprobGapKl, "nats",
+                "KL(rollout || update), estimated on the tokens of `rollout/logprob_gap` (k3)"},
     Description{kFilterKeptGroups, "groups", "groups kept for training, over all environments"},
     Description{kFilterKeptRewardStd, "reward", "mean in-group reward std of kept groups; absent for group size 1"},
     Description{kFilterGatedGroups, "groups", "kept groups that `advantage.gate` removed; absent if it is 0"},
     Description{kReplayShare, "share", "episodes of the update that are replayed; absent without replay"},
     Description{kReplayStaleness, "iterations",
                 "mean iterations since replayed episodes were sampled; absent without any"},
-    Description{kActorLoss, "",
-                "mean over optimizer steps; the sum of its terms, `actor/loss_policy` and the next four"},
+    Description{kActorLoss, "", "mean over optimizer steps; the sum of the terms whose names begin with `actor/loss_`"},
     Description{kActorLossPolicy, "", "term of the loss: the policy objective"},
     Description{kActorLossEntropy, "", "term of the loss: the entropy bonus; absent if its coefficient is 0"},
     Description{kActorLossKl, "", "term of the loss: KL to the reference; absent unless `kl.placement` is `loss`"},
@@ -258,69 +264,86 @@ inline constexpr std::array kIterationMetrics{
         "skipped, since they have no gradient; 0 with a critic or another term in the loss"},
     Description{kActorLearningRate, "", "learning rate of the last optimizer step"},
     Description{kCorrectionTruncatedPositive, "share",
-                "tokens with an advantage above 0 whose importance weight was truncated; absent without corrections, "
-                "as is the rest of this family"},
-    Description{kCorrectionTruncatedNegative, "share", "the same for tokens with an advantage below 0"},
+                "tokens with an advantage above 0 whose importance weight was truncated; absent without corrections"},
+    Description{kCorrectionTruncatedNegative, "share",
+                "tokens with an advantage below 0 whose importance weight was truncated; absent without corrections"},
     Description{kCorrectionMaskedPositive, "share",
-                "tokens with an advantage above 0 that importance weights or the trust region removed from the update"},
-    Description{kCorrectionMaskedNegative, "share", "the same for tokens with an advantage below 0"},
+                "tokens with an advantage above 0 that importance weights or the trust region removed from the update; "
+                "absent without corrections"},
+    Description{kCorrectionMaskedNegative, "share",
+                "tokens with an advantage below 0 that importance weights or the trust region removed from the update; "
+                "absent without corrections"},
     Description{kCorrectionEffectiveSampleSize, "share",
-                "effective sample size of the correction weights w: (sum of w)² / (tokens * sum of w²)"},
+                "effective sample size of the correction weights w: (sum of w)² / (tokens * sum of w²); absent without "
+                "corrections"},
     Description{kCorrectionChi2, "",
                 "mean of ρ² - 1, where ρ is the ratio of the probabilities before the update and at sampling: the χ² "
-                "divergence per token"},
-    Description{kCriticLoss, "reward²", "mean over optimizer steps; absent without a critic, as are the next three"},
-    Description{kCriticGradNorm, "", "global gradient norm before clipping, mean over optimizer steps"},
+                "divergence per token; absent without corrections"},
+    Description{kCriticLoss, "reward²", "mean over optimizer steps; absent without a critic"},
+    Description{kCriticGradNorm, "",
+                "global gradient norm before clipping, mean over optimizer steps; absent without a critic"},
     Description{
         kCriticExplainedVariance, "share",
         "1 - variance(return - value) / variance(return) over tokens whose value is trained, before the update: 1 is a "
-        "perfect critic, 0 predicts only the mean; absent if all returns are equal"},
-    Description{kCriticValueMean, "reward", "mean value over tokens whose value is trained, before the update"},
+        "perfect critic, 0 predicts only the mean; absent without a critic and if all returns are equal"},
+    Description{kCriticValueMean, "reward",
+                "mean value over tokens whose value is trained, before the update; absent without a critic"},
     Description{kAdvantageMean, "", "mean over trained tokens, before whitening"},
     Description{kAdvantageStd, "", "standard deviation over trained tokens, before whitening"},
     Description{kAdvantageActiveShare, "share", "trained tokens with a non-zero advantage, before whitening"},
     Description{kAdvantageZeroStdShare, "share",
                 "share of the summed absolute advantages that comes from groups with zero reward std, after whitening: "
                 "update weight without a learning signal; absent if all advantages are 0, and for group size 1"},
-    Description{
-        kAdvantageLogprobPositive, "nats",
-        "mean log-probability at sampling of tokens with an advantage above 0; if it and the next sink together, "
-        "good answers become unlikely (LLDS)"},
-    Description{kAdvantageLogprobNegative, "nats", "the same for tokens with an advantage below 0"},
+    Description{kAdvantageLogprobPositive, "nats",
+                "mean log-probability at sampling of tokens with an advantage above 0; if it and "
+                "`advantage/logprob_negative` sink together, good answers become unlikely (LLDS)"},
+    Description{kAdvantageLogprobNegative, "nats",
+                "mean log-probability at sampling of tokens with an advantage below 0"},
     Description{kDiagnosticsMutualInformation, "nats",
                 "I(X; Z) of prompts X and first reasoning Z, per reasoning text: how much better its own prompt "
                 "explains it than the average prompt (RAGEN-2). All `diagnostics/` metrics are computed every "
                 "`diagnostics.every` iterations, before the update, on samples of `diagnostics.samples` episodes (at "
                 "most an eighth of the rollout, but at least 8) from the rollout or, with `diagnostics.probe`, from "
-                "fixed levels. Absent without reasoning and if all prompts are equal, as is the rest of this family"},
+                "fixed levels. Absent without reasoning and if all prompts are equal"},
     Description{kDiagnosticsMutualInformationCeiling, "nats",
-                "upper bound of the mutual information: log of the number of distinct prompts (at most 8)"},
+                "upper bound of the mutual information: log of the number of distinct prompts (at most 8); absent "
+                "without reasoning and if all prompts are equal"},
     Description{kDiagnosticsConditionalEntropy, "nats",
-                "H(Z given X) per reasoning text: negative mean log-likelihood given its own prompt"},
+                "H(Z given X) per reasoning text: negative mean log-likelihood given its own prompt; absent without "
+                "reasoning and if all prompts are equal"},
     Description{kDiagnosticsMarginalEntropy, "nats",
-                "H(Z) per reasoning text: negative mean log of its average likelihood over all prompts"},
-    Description{kDiagnosticsMutualInformationPerToken, "nats", "I(X; Z) divided by the reasoning tokens"},
-    Description{kDiagnosticsConditionalEntropyPerToken, "nats", "H(Z given X) divided by the reasoning tokens"},
+                "H(Z) per reasoning text: negative mean log of its average likelihood over all prompts; absent without "
+                "reasoning and if all prompts are equal"},
+    Description{kDiagnosticsMutualInformationPerToken, "nats",
+                "I(X; Z) divided by the reasoning tokens; absent without reasoning and if all prompts are equal"},
+    Description{kDiagnosticsConditionalEntropyPerToken, "nats",
+                "H(Z given X) divided by the reasoning tokens; absent without reasoning and if all prompts are equal"},
     Description{kDiagnosticsRetrievalAccuracy, "share",
-                "reasoning texts that are most likely given their own prompt; tied prompts share the credit"},
+                "reasoning texts that are most likely given their own prompt; tied prompts share the credit; absent "
+                "without reasoning and if all prompts are equal"},
     Description{kDiagnosticsRetrievalAccuracyAtK, "share",
-                "reasoning texts whose own prompt is among the k most likely; absent for fewer than three prompts, as "
-                "is the next"},
-    Description{kDiagnosticsRetrievalK, "prompts", "k of the retrieval accuracy at k: 2"},
+                "reasoning texts whose own prompt is among the k most likely; absent without reasoning and for fewer "
+                "than three prompts"},
+    Description{kDiagnosticsRetrievalK, "prompts",
+                "k of the retrieval accuracy at k: 2; absent without reasoning and for fewer than three prompts"},
     Description{kDiagnosticsRetrievalCeiling, "share",
                 "best possible retrieval accuracy: where several prompts share a reasoning text, only its most "
-                "frequent prompt can be retrieved"},
+                "frequent prompt can be retrieved; absent without reasoning and if all prompts are equal"},
     Description{kDiagnosticsRetrievalCeilingAtK, "share",
                 "best possible retrieval accuracy at k: where prompts share a reasoning text, only its k most frequent "
-                "prompts can be retrieved; absent for fewer than three prompts"},
+                "prompts can be retrieved; absent without reasoning and for fewer than three prompts"},
     Description{kDiagnosticsKlFromStart, "nats",
                 "KL divergence of the policy from the weights the run started with, per trained token (k3, at most "
                 "10), with or without a KL term; absent if those weights are missing when the run is resumed"},
     Description{kDiagnosticsGradNormLowStd, "",
                 "gradient norm of the policy objective, without entropy bonus and KL, on a sample of the third of "
-                "trained groups with the lowest reward std; absent for fewer than three groups, as are the next two"},
-    Description{kDiagnosticsGradNormMiddleStd, "", "the same gradient norm for the middle third"},
-    Description{kDiagnosticsGradNormHighStd, "", "the same gradient norm for the third with the highest reward std"},
+                "trained groups with the lowest reward std; absent for fewer than three groups"},
+    Description{kDiagnosticsGradNormMiddleStd, "",
+                "gradient norm of the policy objective, without entropy bonus and KL, on a sample of the middle third "
+                "of trained groups by reward std; absent for fewer than three groups"},
+    Description{kDiagnosticsGradNormHighStd, "",
+                "gradient norm of the policy objective, without entropy bonus and KL, on a sample of the third of "
+                "trained groups with the highest reward std; absent for fewer than three groups"},
     Description{kWarmStartLoss, "nats",
                 "mean cross-entropy per response token over the iteration's steps (task `warm_start`)"},
     Description{kTimeRollout, "s", "playing the episodes; pauses are excluded, as in all times"},

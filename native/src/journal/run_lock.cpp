@@ -58,7 +58,7 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
   std::error_code error;
   if (!std::filesystem::is_directory(run_directory, error))
     throw Error("run_missing", "run directory " + run_directory.string() + " was not found",
-                "check the path, or create a run with `npm run starpo -- new PRESET`");
+                "check the path, or create a run with `starpo new PRESET`");
   const auto path = run_directory / kLockName;
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw write_error(path, errno);

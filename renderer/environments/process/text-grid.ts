@@ -3,7 +3,7 @@ const maxCells = 32;
 
 export type TextGrid = readonly (readonly string[])[];
 
-/** Returns the cells of a text that is a grid: rows with equally many words, or equally many characters without spaces. Else null. */
+/** Returns the cells of a string that is a grid: rows with equally many words, or equally many characters without spaces. Else null. */
 export function parseTextGrid(text: string): TextGrid | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const words = lines.map((line) => line.trim().split(/\s+/));

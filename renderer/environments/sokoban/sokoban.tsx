@@ -15,7 +15,7 @@ export const sokoban: EnvironmentView = {
     ...{ '#': 'wall', _: 'floor', O: 'target', X: 'box', '√': 'box on a target', P: 'player' },
     S: 'player on a target',
   },
-  tagline: 'Push every box onto a target. Boxes can’t be pulled.',
+  tagline: "Push every box onto a target. Boxes can't be pulled.",
   bounds: ({ dim_x, dim_y, num_boxes }, maxActions) =>
     dim_x === 6 && dim_y === 6 && num_boxes === 1 && maxActions === 10 ? [{ name: 'random', success: 0.19 }] : [],
   paper: ({ dim_x, dim_y, num_boxes }) => (dim_x === 6 && dim_y === 6 && num_boxes === 1 ? 0.2148 : undefined),

@@ -7,7 +7,7 @@ export function UnreadableFolders() {
   if (folders.length === 0) return null;
   return (
     <details className={styles.unreadable}>
-      <summary>{folders.length === 1 ? '1 folder can’t be read' : `${folders.length} folders can’t be read`}</summary>
+      <summary>{folders.length === 1 ? "1 folder can't be read" : `${folders.length} folders can't be read`}</summary>
       <ul>
         {folders.map(({ name, reason }) => (
           <li key={name}>

@@ -21,7 +21,7 @@ export interface Imported {
   conversion?: ImportedConfig['notes'];
 }
 
-/** The content of the import dialog: files, or a text. */
+/** The content of the import dialog: files, or a string. */
 export interface ImportInput {
   files: readonly { name: string; text: string }[];
   text: string;

@@ -203,7 +203,7 @@ function VariedField({ field, values, onChange, onRemove }: VariedFieldProps) {
           }}
         />
       )}
-      <IconButton icon="close" label={`Don’t vary ${field.title}`} onClick={onRemove} />
+      <IconButton icon="close" label={`Don't vary ${field.title}`} onClick={onRemove} />
     </div>
   );
 }

@@ -40,7 +40,7 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
   if (choice.by === 'start')
     return (
       <p className="muted">
-        It was set at startup with <code>--home</code> or <code>STARPO_HOME</code>, so it can’t be changed here.
+        It was set at startup with <code>--home</code> or <code>STARPO_HOME</code>, so it can't be changed here.
       </p>
     );
   return (

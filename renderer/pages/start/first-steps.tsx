@@ -29,7 +29,7 @@ export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
     <section className={`panel ${styles.steps}`} aria-labelledby="first-steps">
       <header className={`${styles.head} row`}>
         <h2 id="first-steps">Your first run in three steps</h2>
-        <IconButton icon="close" label="Don’t show the steps again" onClick={dismissSteps} />
+        <IconButton icon="close" label="Don't show the steps again" onClick={dismissSteps} />
       </header>
       <ol className={styles.list}>
         <Step number={1} title="This machine" done={trainer !== undefined && !trainer.problem}>
@@ -128,5 +128,5 @@ function TrainerText({ trainer }: { trainer: SystemInfo['trainer'] | undefined }
         />
       </div>
     );
-  return <p>{trainer.problem ? 'The trainer can’t start. See below.' : 'The trainer is ready.'}</p>;
+  return <p>{trainer.problem ? "The trainer can't start. See below." : 'The trainer is ready.'}</p>;
 }

@@ -145,7 +145,7 @@ const hottest = 100;
 function GpuGauges({ gpu: { memoryBytes: total }, index, samples, ...plot }: GpuGaugesProps) {
   const at = samples.map(({ gpus }) => gpus[index]);
   const now = at.at(-1);
-  if (!now) return <p className="faint">nvidia-smi does not report this device’s utilization.</p>;
+  if (!now) return <p className="faint">nvidia-smi does not report this device's utilization.</p>;
   return (
     <div className={styles.gauges}>
       <Gauge

@@ -26,7 +26,7 @@ void require_confirmed(const ProcessConfig& config) {
   if (variable && std::string_view(variable).find(digest) != std::string_view::npos) return;
   throw Error("command_not_confirmed",
               "the command \"" + config.command + "\" in " + config.directory + " was not confirmed on this computer",
-              "confirm it in the app, or with starpo env allow; run only commands that you trust");
+              "confirm it in the app, or with `starpo env allow`; run only commands that you trust");
 }
 
 }  // namespace starpo

@@ -208,7 +208,7 @@ std::filesystem::path find_catalogue_file(const std::filesystem::path& folder, c
 void stream_json(const std::filesystem::path& path, bool array,
                  const std::function<void(const std::string& key, const Json&)>& receive) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("catalogue_missing", path.string() + " cannot be read", kCatalogueHint);
+  if (!file) throw Error("catalogue_missing", path.string() + " can't be read", kCatalogueHint);
   const std::string name = path.filename().string();
   std::string key;
   const auto on_event = [&](int depth, Json::parse_event_t event, Json& value) {
@@ -234,7 +234,7 @@ void stream_json(const std::filesystem::path& path, bool array,
 
 void read_nouns(const std::filesystem::path& path, CatalogueReader& reader) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("catalogue_missing", path.string() + " cannot be read", kCatalogueHint);
+  if (!file) throw Error("catalogue_missing", path.string() + " can't be read", kCatalogueHint);
   int number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;

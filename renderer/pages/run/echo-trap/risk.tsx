@@ -18,7 +18,7 @@ export function Risk({ trap }: { trap: EchoTrap }) {
       <p>
         <strong>Risk {shortScore(risk)}.</strong>{' '}
         {collapseRate !== null &&
-          `${rateText(collapseRate)} of the starter’s runs at this risk collapse within 40 iterations. `}
+          `${rateText(collapseRate)} of the starter's runs at this risk collapse within 40 iterations. `}
         {warned
           ? `Warned at iteration ${warned.iteration}${warned.risk === null ? '' : ` (${shortScore(warned.risk)})`}; clears after ${calmFor} iterations below ${clear}.`
           : risk >= warn

@@ -72,7 +72,7 @@ export function rescueSvg(report: Report): { svg: string; width: number; height:
   return { svg, width, height };
 }
 
-/** Breaks a text into lines of at most so many characters, except for longer words. */
+/** Breaks a string into lines of at most so many characters, except for longer words. */
 function wrapped(text: string, limit: number): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {
