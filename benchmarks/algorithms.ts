@@ -46,8 +46,8 @@ type Algorithm = keyof typeof costs;
 const algorithms = Object.keys(costs) as Algorithm[];
 /** StarPO-S and the three algorithms with the highest success in the screening. */
 const finalists: Algorithm[] = ['starpo-s', 'grpo-s', 'gigpo', 'loop'];
-/** The algorithm with the highest success in the comparison's first two seeds. Check it against all five before creating `grounding`. */
-const best: Algorithm = 'gigpo';
+/** The algorithm with the highest success over the tasks in the comparison. */
+const best: Algorithm = 'grpo-s';
 
 /** Returns the iterations that cost as much as `base` iterations of StarPO-S. */
 function iterationsOf(algorithm: Algorithm, task: Task, base: number): number {
