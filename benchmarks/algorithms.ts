@@ -1,7 +1,7 @@
 /**
  * Compares algorithms for the starter after equal compute, and a reasoning-aware reward with none. `costs` measures the seconds per iteration, from which
  * the numbers of iterations follow; `screening` trains all algorithms on FrozenLake; `comparison` trains the three best and StarPO-S on every task with
- * other seeds, on levels that nothing else uses; `grounding` adds the reward to the best. Creates a stage's sweeps in a data folder with --create;
+ * other seeds, on levels that nothing else uses; `grounding` adds the reward to the best. Creates a stage's missing sweeps in a data folder with --create;
  * `starpo sweep start SWEEP` trains them. Without it, reports the completed runs.
  * Usage: npm run benchmark:algorithms -- --home FOLDER [--create costs|screening|comparison|grounding] [--device cuda] [--out FILE]
  */
@@ -29,7 +29,6 @@ if (!home) throw new Error('Give a data folder with --home.');
 
 const tasks = ['frozen-lake', 'sokoban', 'frozen-lake-slippery'] as const;
 type Task = (typeof tasks)[number];
-const groundedTasks = ['frozen-lake', 'sokoban'] as const;
 
 /** Seconds per iteration on FrozenLake and on Sokoban, on one thread of an otherwise idle CPU. A later run of `costs`, in the results, differs by up to 15 %. */
 const costs = {
@@ -93,20 +92,20 @@ function algorithmSweep(stage: Stage, task: Task) {
 
 const titles = { costs: 'Costs', screening: 'Screening', comparison: 'Algorithms', grounding: 'Grounding' };
 
-const weighted = 'weight 0.5';
-
 /** Returns the sweep of the comparison's best algorithm with a reasoning-aware reward. Its runs differ from the comparison's only in the weight. */
-function groundingSweep(task: Task) {
+function groundingSweep(task: Task, weight: number) {
   const iterations = iterationsOf(best, task, stages.grounding.iterations);
-  const points = [{ name: weighted, set: { 'reward.grounding_weight': 0.5, iterations } }];
-  return { task, name: `${titles.grounding}: ${task}`, base: { preset: `starter-${task}-${best}` }, points };
+  const points = [{ name: `weight ${weight}`, set: { 'reward.grounding_weight': weight, iterations } }];
+  return { task, name: `${titles.grounding} ${weight}: ${task}`, base: { preset: `starter-${task}-${best}` }, points };
 }
 
 const sweeps = {
   costs: (['frozen-lake', 'sokoban'] as const).map((task) => algorithmSweep('costs', task)),
   screening: [algorithmSweep('screening', 'frozen-lake')],
   comparison: tasks.map((task) => algorithmSweep('comparison', task)),
-  grounding: groundedTasks.map(groundingSweep),
+  grounding: (['frozen-lake', 'sokoban'] as const).flatMap((task) =>
+    [0.5, 0.1].map((weight) => groundingSweep(task, weight)),
+  ),
 };
 
 const starpo = (...args: string[]) =>
@@ -124,9 +123,11 @@ function create(stage: Stage): void {
     'levels.validation_seed': validationSeed,
     device: values.device,
   };
+  const listed: Output<'studies.list'> = JSON.parse(starpo('sweep', 'list', '--json'));
+  const created = new Set(listed.map(({ name }) => name));
   const folder = mkdtempSync(join(tmpdir(), 'starpo-sweeps-'));
   try {
-    for (const { task: _, ...sweep } of sweeps[stage]) {
+    for (const { task: _, ...sweep } of sweeps[stage].filter(({ name }) => !created.has(name))) {
       const file = join(folder, 'sweep.json');
       writeFileSync(file, JSON.stringify({ ...sweep, set, seeds }));
       process.stdout.write(starpo('sweep', 'new', file));
@@ -191,10 +192,12 @@ function report(): void {
   const of = (stage: Stage, task: Task): Outcomes =>
     found.find((each) => each.stage === stage && each.task === task)?.outcomes ?? {};
   const compared = tasks.map((task) => of('comparison', task));
-  const grounded = groundedTasks.map((task) => ({
-    task,
-    ...pairedDifferences(of('grounding', task)[weighted], of('comparison', task)[best]),
-  }));
+  const grounded = found
+    .filter(({ stage }) => stage === 'grounding')
+    .map(({ name, task, points, outcomes }) => ({
+      sweep: name,
+      ...pairedDifferences(outcomes[points[0]!.name]!, of('comparison', task)[best]),
+    }));
   // Without the folder's path on this machine.
   const command = 'npm run benchmark:algorithms -- --home FOLDER';
   writeResult({ command, machine: machine(), results, over_tasks: overTasks(compared), grounded }, values.out);
@@ -232,7 +235,7 @@ function overTasks(compared: readonly Outcomes[]) {
 }
 
 /** Returns the mean differences of outcomes from those with the same seed, over the seeds that both have. */
-function pairedDifferences(outcomes: Record<number, Outcome> = {}, from: Record<number, Outcome> = {}) {
+function pairedDifferences(outcomes: Record<number, Outcome>, from: Record<number, Outcome> = {}) {
   const pairs = Object.keys(outcomes)
     .map(Number)
     .flatMap((seed) => (from[seed] ? [[outcomes[seed]!, from[seed]] as const] : []));
