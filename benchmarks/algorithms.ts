@@ -143,10 +143,10 @@ const eventsOf = (runId: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-/** Returns a metric's values by iteration. */
-const valuesOf = (runId: string, metric: string) =>
-  eventsOf(runId).flatMap(({ type, metrics }): number[] =>
-    type === 'iteration' && metric in metrics ? [metrics[metric]] : [],
+/** Returns a metric's values in the iterations after `from` that measured it. */
+const valuesOf = (runId: string, metric: string, from = 0) =>
+  eventsOf(runId).flatMap(({ type, iteration, metrics }): number[] =>
+    type === 'iteration' && iteration > from && metric in metrics ? [metrics[metric]] : [],
   );
 
 /** Returns the version and commit of the trainer that started a run. */
@@ -155,8 +155,8 @@ const trainerOf = (runId: string): string => eventsOf(runId).find(({ type }) => 
 /** The outcome of a completed run: success on the evaluation's levels after training, and variety over the last ten iterations. */
 type Outcome = Record<'success' | 'distinct_first_thoughts' | 'mutual_information', number>;
 
-function outcomeOf({ runId, after }: StudyCell): Outcome {
-  const last = (metric: string) => mean(valuesOf(runId, metric).slice(-10));
+function outcomeOf({ runId, after, iterations }: StudyCell): Outcome {
+  const last = (metric: string) => mean(valuesOf(runId, metric, iterations - 10));
   return {
     success: after!,
     distinct_first_thoughts: last('rollout/distinct_first_thoughts'),
