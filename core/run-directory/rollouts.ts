@@ -15,12 +15,12 @@ export interface RolloutPaths {
 const location = z.looseObject({ offset: z.int().min(0), length: z.int().min(1) });
 const entries = z.array(z.intersection(episodeSummary, location));
 /** Overlapping frames could make a small file take hours to read. */
-const inOrder = (episodes: z.infer<typeof entries>) =>
+const areDisjoint = (episodes: z.infer<typeof entries>) =>
   episodes.every(({ offset }, index) => {
     const before = episodes[index - 1];
     return !before || before.offset + before.length <= offset;
   });
-const indexFile = z.looseObject({ version: z.int(), episodes: entries.refine(inOrder) });
+const indexFile = z.looseObject({ version: z.int(), episodes: entries.refine(areDisjoint) });
 
 /** Returns the entries of an index file. Throws if it is invalid. */
 export const parseIndex = (text: string) => indexFile.parse(JSON.parse(text)).episodes;

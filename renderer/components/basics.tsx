@@ -5,6 +5,7 @@ import { isLive } from '../../core/contract/run-facts.ts';
 import { useApp } from '../stores/app-store.ts';
 import { useWriteLock } from '../stores/write-access.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { inOrder } from './in-order.ts';
 
 const statusLabels: Record<KnownRunStatus, string> = {
   created: 'Not started',
@@ -173,11 +174,8 @@ const withRunNames = (text: string, runs: readonly RunSummary[] | null): string 
   text.replace(/[a-z0-9][a-z0-9-]{2,63}/g, (word) => runs?.find(({ id }) => id === word)?.name ?? word);
 
 /** Shows text in backticks, such as a command, as code. */
-const withCode = (text: string): ReactNode[] =>
-  text.split('`').map((part, index) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a string never change their order
-    index % 2 === 1 ? <code key={index}>{part}</code> : part,
-  );
+const withCode = (text: string): ReactNode =>
+  inOrder(text.split('`'), (part, index) => (index % 2 === 1 ? <code>{part}</code> : part));
 
 /** Shows the error code, for bug reports. */
 export const CodeDetails = ({ code }: { code: string }) => (
