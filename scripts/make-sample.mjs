@@ -1,4 +1,4 @@
-// Trains the sample run and writes resources/sample.starpo.zip: preset starter-frozen-lake with evaluations on 64 levels and
+// Trains the sample run and writes resources/sample.starpo.zip: preset starter-frozen-lake-starpo-s with evaluations on 64 levels and
 // training episodes of every hundredth iteration. Results are bit-identical on every x86-64 machine. Takes some minutes.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ async function starpo(...args) {
 }
 
 try {
-  const folder = await starpo('new', 'starter-frozen-lake', ...settings.flatMap((each) => ['--set', each]));
+  const folder = await starpo('new', 'starter-frozen-lake-starpo-s', ...settings.flatMap((each) => ['--set', each]));
   const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
   await mustRun(trainer, ['train', folder, ...process.argv.slice(2)], { show: true });
   // Remove this machine's paths.

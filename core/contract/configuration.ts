@@ -4,7 +4,7 @@ import { apiError, memoryPart, modelCard, runId, runName, runSource } from './ru
 /** Data of the configuration form, which the renderer draws. */
 
 /** Default preset of the form: the first on the Start page. */
-export const usualPreset = 'starter-frozen-lake-starpo-s';
+export const usualPreset = 'starter-frozen-lake-grpo-s';
 
 const settingValue = z.union([z.string(), z.number(), z.boolean()]);
 export type SettingValue = z.infer<typeof settingValue>;

@@ -4,14 +4,15 @@ import type { RunConfig } from '../run-config/schema.ts';
 export interface Algorithm {
   suffix: string;
   title: string;
-  /** Whether the short preset name refers to this algorithm. */
-  default: boolean;
   baseline: boolean;
   /** Whether it is one of RAGEN's four variants. The others compare or estimate turns, so only tasks with several turns have them. */
   starpo: boolean;
   method: string;
   changes: (config: RunConfig) => Partial<RunConfig>;
 }
+
+/** The suffix of the algorithm that a short preset name refers to, unless a comparison recommends another. */
+export const defaultSuffix = 'starpo-s';
 
 /** Adds GAE with a critic as in RAGEN: undiscounted episode reward and whitened advantages. */
 const withCritic = (config: RunConfig): Partial<RunConfig> => ({
@@ -33,7 +34,7 @@ const perSequence = { ratio_level: 'sequence', clip_low: 3e-4, clip_high: 4e-4 }
 /** An algorithm of another paper, with the filter and clip range of StarPO-S unless it has its own. */
 const other = (suffix: string, title: string, method: string, changes: Algorithm['changes']): Algorithm => ({
   ...{ suffix, title, method, changes },
-  ...{ default: false, baseline: false, starpo: false },
+  ...{ baseline: false, starpo: false },
 });
 
 /** Vanilla StarPO: all groups and a symmetric clip range. */
@@ -47,7 +48,6 @@ export const starpoVariants: readonly Algorithm[] = [
   {
     suffix: 'starpo-s',
     title: 'StarPO-S (PPO)',
-    default: true,
     baseline: false,
     starpo: true,
     method: 'Trains on the groups with the highest reward std. A critic estimates the return.',
@@ -56,7 +56,6 @@ export const starpoVariants: readonly Algorithm[] = [
   {
     suffix: 'ppo',
     title: 'StarPO (PPO)',
-    default: false,
     baseline: true,
     starpo: true,
     method: 'Trains on all groups, with a critic and a small KL penalty. More prone to collapse.',
@@ -69,7 +68,6 @@ export const starpoVariants: readonly Algorithm[] = [
   {
     suffix: 'grpo-s',
     title: 'StarPO-S (GRPO)',
-    default: false,
     baseline: false,
     starpo: true,
     method: 'Trains on the groups with the highest reward std. Each episode is compared with its group.',
@@ -78,7 +76,6 @@ export const starpoVariants: readonly Algorithm[] = [
   {
     suffix: 'grpo',
     title: 'StarPO (GRPO)',
-    default: false,
     baseline: true,
     starpo: true,
     method: 'Trains on all groups, without a critic. More prone to collapse.',

@@ -2,7 +2,7 @@ import type { PresetCard } from '../contract/contract.ts';
 import { frozenLake } from '../environments/frozen-lake.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
-import type { Algorithm } from './algorithms.ts';
+import { type Algorithm, defaultSuffix } from './algorithms.ts';
 
 /** The type of presets and their common configuration. */
 
@@ -16,13 +16,16 @@ export interface Preset extends Omit<PresetCard, 'environments' | 'device' | 'it
   config: RunConfig;
 }
 
-/** Returns the parts of a preset that follow from its task and algorithm. `name`: the short name of the task. */
+/**
+ * Returns the parts of a preset that follow from its task and algorithm. `name`: the short name of the task, which refers to the preset with the algorithm
+ * `recommended`.
+ */
 export const describe = (
-  { title, summary }: { title: string; summary: string },
+  { title, summary, recommended = defaultSuffix }: { title: string; summary: string; recommended?: string },
   algorithm: Algorithm,
   name: string,
 ) => ({
-  ...{ title, summary, family: name, alias: algorithm.default ? name : null, hidden: false },
+  ...{ title, summary, family: name, alias: algorithm.suffix === recommended ? name : null, hidden: false },
   ...{ algorithm: algorithm.title, baseline: algorithm.baseline, starpo: algorithm.starpo, method: algorithm.method },
 });
 

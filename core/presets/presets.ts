@@ -15,8 +15,10 @@ interface Task {
   name: string;
   title: string;
   summary: string;
-  /** The measured result of StarPO-S with a critic, and with group-relative advantages if that was measured (benchmarks/results/learning-*.json). */
-  expects: { 'starpo-s': string; 'grpo-s'?: string };
+  /** The measured results by the suffix of the algorithm (benchmarks/results/learning-*.json). */
+  expects: Record<string, string>;
+  /** Suffix of the algorithm with the highest success after equal compute (benchmarks/results/algorithms.json). Absent: not compared. */
+  recommended?: string;
   environments: EnvironmentConfig[];
   /** Folder in resources. Default: starter. */
   model?: string;
@@ -29,6 +31,7 @@ const tasks: Task[] = [
     title: 'FrozenLake',
     summary: 'Cross a frozen lake without falling into a hole. The agent thinks before each move.',
     expects: { 'starpo-s': '37 % → 73 % success' },
+    recommended: 'grpo-s',
     environments: [frozenLake.preset],
   },
   {
@@ -36,6 +39,7 @@ const tasks: Task[] = [
     title: 'FrozenLake, slippery',
     summary: 'Two moves in three slip sideways.',
     expects: { 'starpo-s': '26 % → 32 % success; at most 48 % is possible' },
+    recommended: 'grpo-s',
     environments: [slipperyLake],
   },
   {
@@ -43,6 +47,7 @@ const tasks: Task[] = [
     title: 'Sokoban',
     summary: 'Push the box onto its target. A box in a corner is stuck.',
     expects: { 'starpo-s': '44 % → 77 % success', 'grpo-s': '44 % → 78 % success' },
+    recommended: 'grpo-s',
     environments: [sokoban.preset],
   },
   {
@@ -81,8 +86,7 @@ const tasks: Task[] = [
 ];
 
 function expectation({ expects }: Task, { suffix, baseline }: Algorithm): string {
-  const measured = suffix === 'starpo-s' || suffix === 'grpo-s' ? expects[suffix] : undefined;
-  return measured ?? (baseline ? 'a baseline for StarPO-S' : 'rising success, not measured yet');
+  return expects[suffix] ?? (baseline ? 'a baseline for StarPO-S' : 'rising success, not measured yet');
 }
 
 /** Returns the algorithms of a task: all if its episodes have several turns, otherwise RAGEN's variants. */

@@ -3,7 +3,7 @@ import { frozenLake, lakeChatPrompt, slipperyLake } from '../environments/frozen
 import { sokoban, sokobanChatPrompt } from '../environments/sokoban.ts';
 import { webshop } from '../environments/webshop.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
-import { type Algorithm, starpoVariants } from './algorithms.ts';
+import { type Algorithm, defaultSuffix, starpoVariants } from './algorithms.ts';
 import { baseConfig, describe, type Preset } from './base.ts';
 import { deviceBytes } from './device-memory.ts';
 import { type PublishedModel, publishedModels } from './published.ts';
@@ -145,7 +145,7 @@ function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
 }
 
 function expectation(model: PublishedModel, task: Task, algorithm: Algorithm): string {
-  const paper = model === publishedModels[0] && algorithm.default ? task.paper : null;
+  const paper = model === publishedModels[0] && algorithm.suffix === defaultSuffix ? task.paper : null;
   return paper ? `${paper} (paper)` : 'rising success, not measured yet';
 }
 

@@ -257,7 +257,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     writeFileSync(join(folder, 'run.json'), JSON.stringify(config));
     const { output } = await run('presets');
     expect(output).toMatch(
-      /^starter-frozen-lake\n {2}FrozenLake, StarPO-S \(PPO\), \d+ iterations, [\d hmins]+ to [\d hmins]+\n {2}\S/m,
+      /^starter-frozen-lake\n {2}FrozenLake, StarPO-S \(GRPO\), \d+ iterations, [\d hmins]+ to [\d hmins]+\n {2}\S/m,
     );
     expect(output).toMatch(
       /^starter-bandit\n {2}Bandit, StarPO-S \(PPO\), 60 iterations, [\d hmins]+ to [\d hmins]+\n/m,

@@ -157,12 +157,13 @@ describe('presets', () => {
     expect(config.preset).toBe(id);
   });
 
-  test('names are unique, and short names refer to StarPO-S', () => {
+  test('names are unique, and short names refer to the recommended algorithm', () => {
     const names = presets.flatMap(({ id, alias }) => (alias ? [id, alias] : [id]));
     expect(new Set(names).size).toBe(names.length);
-    for (const alias of ['starter-frozen-lake', 'starter-frozen-lake-slippery', 'starter-sokoban', 'starter-bandit']) {
+    for (const alias of ['starter-frozen-lake', 'starter-frozen-lake-slippery', 'starter-sokoban'])
+      expect(findPreset(alias).id).toBe(`${alias}-grpo-s`);
+    for (const alias of ['starter-bandit', 'starter-webshop', 'qwen2.5-0.5b-sokoban'])
       expect(findPreset(alias).id).toBe(`${alias}-starpo-s`);
-    }
   });
 
   test.each(['starpo-s', 'grpo-s'])('%s filters groups and clips higher, without KL', (suffix) => {

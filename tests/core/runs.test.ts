@@ -35,7 +35,7 @@ describe('runs', { timeout: 60_000 }, () => {
     const runId = await create();
     expect(runId).toMatch(runIdPattern);
     const config = JSON.parse(readFileSync(join(core.runs.folder(runId), 'run.json'), 'utf8'));
-    expect(config).toMatchObject({ preset: 'starter-frozen-lake-starpo-s', iterations: 6 });
+    expect(config).toMatchObject({ preset: 'starter-frozen-lake-grpo-s', iterations: 6 });
     expect(config.start.model).toBe(join(world.resources, 'starter'));
     expect(config.start.sha256).toBe('44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a');
     expect(core.runs.get(runId)).toMatchObject({ status: 'created', iteration: 0, startedAt: null });

@@ -70,9 +70,9 @@ test('one click trains FrozenLake, the charts update, and an episode replays', a
   visitor = await visit(studio.address);
   const { page, screenshot, expectNoComplaints } = visitor;
 
-  await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (PPO)' }).waitFor();
+  await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (GRPO)' }).waitFor();
   await screenshot('1-start');
-  await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (PPO)' }).click();
+  await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (GRPO)' }).click();
 
   await moves(page.getByRole('region', { name: 'Boards' }).filter({ hasText: 'Iteration' }));
   await moves(await chart(page, 'Success', /rollout \(T 1\): .* at iteration \d/));

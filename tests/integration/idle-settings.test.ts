@@ -74,7 +74,7 @@ const configurations: [name: string, preset: string, settings: Record<string, Se
   ['GRPO', 'starter-frozen-lake-grpo', {}],
   ['StarPO-S (GRPO)', 'starter-frozen-lake-grpo-s', {}],
   ['PPO with a KL penalty', 'starter-frozen-lake-ppo', {}],
-  ['StarPO-S (PPO)', 'starter-sokoban', {}],
+  ['StarPO-S (PPO)', 'starter-sokoban-starpo-s', {}],
   ['two epochs', 'starter-frozen-lake-trap', { 'policy_loss.mini_batch': 128 }],
   ['one step', 'starter-frozen-lake-grpo', { 'policy_loss.mini_batch': 256 }],
   [

@@ -249,7 +249,7 @@ test('a configuration is exported as JSON and imported again, with errors by set
   const start = { ...config.start, model: '/elsewhere/starter', sha256: 'a'.repeat(64) };
   await take(JSON.stringify({ ...findPreset('starter-sokoban').config, iterations: 33, start }));
   await page.shown(() => dialog() === null);
-  await page.shown(page.withText('p', /^Based on Sokoban, StarPO-S \(PPO\), with imported changes$/));
+  await page.shown(page.withText('p', /^Based on Sokoban, StarPO-S \(GRPO\), with imported changes$/));
   await page.shown(() => summary().textContent?.includes('120 → 33'));
   expect(summary().textContent).toContain('2 changed');
   expect(summary().textContent).toContain('starter → /elsewhere/starter');
@@ -394,7 +394,7 @@ test('without a base, the form and its preset are the default preset', async () 
     return select?.value ? select : null;
   });
   expect(preset.value).toBe(usualPreset);
-  expect(preset.selectedOptions[0]!.textContent).toBe('FrozenLake, StarPO-S (PPO)');
+  expect(preset.selectedOptions[0]!.textContent).toBe('FrozenLake, StarPO-S (GRPO)');
   page.write(page.find<HTMLInputElement>('input[type="search"]')!, 'clip above');
   expect((await page.shown(field('Upper clip range'))).value).toBe('0.28');
   expect(findPreset(usualPreset).config.policy_loss.clip_high).toBe(0.28);

@@ -324,7 +324,7 @@ test('a refused clipboard shows the text, selected', async () => {
   page.open(`#/run/${trained}`);
   await page.click(page.withText('button', 'Copy result'));
   const field = await page.shown(() => document.querySelector<HTMLTextAreaElement>('[role="dialog"] textarea'));
-  expect(field.value).toMatch(/^FrozenLake, StarPO-S \(PPO\): 40\.0 → 70\.0 %/);
+  expect(field.value).toMatch(/^FrozenLake, StarPO-S \(GRPO\): 40\.0 → 70\.0 %/);
   expect(page.find('.errors')?.textContent ?? '').not.toContain('defect');
   vi.unstubAllGlobals();
 });

@@ -24,12 +24,12 @@ afterEach(async () => {
 test('one click on a preset starts a run and opens its page', async () => {
   page = await Page.start();
   page.open('#/start');
-  await page.click('button[aria-label^="Start FrozenLake, StarPO-S"]');
+  await page.click('button[aria-label="Start FrozenLake, StarPO-S (GRPO)"]');
   await page.shown(() => location.hash.startsWith('#/run/'));
   const [run, ...others] = page.core.runs.list();
   expect(others).toEqual([]);
   expect(location.hash).toBe(`#/run/${run!.id}`);
-  expect(run!.preset).toBe('starter-frozen-lake-starpo-s');
+  expect(run!.preset).toBe('starter-frozen-lake-grpo-s');
   await page.shown(page.withText('.status-badge', 'Running'));
 });
 
@@ -39,7 +39,7 @@ test('the main preset can be started by keyboard', async () => {
   await page.shown(() => page.find('form[data-starts-run] [type="submit"]:enabled'));
   dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, cancelable: true }));
   await page.shown(() => location.hash.startsWith('#/run/'));
-  expect(page.core.runs.list()[0]?.preset).toBe('starter-frozen-lake-starpo-s');
+  expect(page.core.runs.list()[0]?.preset).toBe('starter-frozen-lake-grpo-s');
 });
 
 test('the algorithm applies to every preset and is explained', async () => {
@@ -56,10 +56,12 @@ test('the algorithm applies to every preset and is explained', async () => {
   ]);
   const radios = page.all<HTMLInputElement>('input[type="radio"]');
   const chosen = () => radios.filter(({ checked }) => checked).map(({ labels }) => labels![0]!.textContent);
-  expect(radios).toHaveLength(4);
-  expect(chosen()).toEqual(['StarPO-S (PPO)']);
+  expect(radios).toHaveLength(5);
+  expect(chosen()).toEqual(['Recommended']);
   const method = () => page.find('#algorithm-method')!.textContent;
-  expect(method()).toContain(findPreset('starter-frozen-lake').method);
+  expect(method()).toContain('highest success on the task after equal compute');
+  for (const task of ['FrozenLake, slippery, StarPO-S (GRPO)', 'Sokoban, StarPO-S (GRPO)', 'WebShop, StarPO-S (PPO)'])
+    expect(page.find(`button[aria-label="Start ${task}"]`)).not.toBeNull();
 
   radios.at(-1)!.click();
   await page.shown(() => chosen().join() === 'StarPO (GRPO)');
@@ -70,6 +72,9 @@ test('the algorithm applies to every preset and is explained', async () => {
   expect(method()).toContain(findPreset('starter-frozen-lake-gigpo').method);
   expect(page.find('button[aria-label="Start Sokoban, GiGPO"]')).not.toBeNull();
   expect(page.find('button[aria-label="Start Bandit, StarPO-S (PPO)"]')).not.toBeNull();
+  expect(page.find('button[aria-label="Start WebShop, GiGPO"]')).not.toBeNull();
+  await page.click('input[value="Recommended"]');
+  await page.shown(() => page.find(`button[aria-label="Start WebShop, StarPO-S (PPO)"]`));
   radios.at(-1)!.click();
   await page.shown(() => chosen().join() === 'StarPO (GRPO)');
   // The preset that collapses on purpose ignores the choice.
@@ -97,7 +102,7 @@ test('the essential settings and the automatic action are used by the run', asyn
   await page.shown(page.withText('p', /last healthy checkpoint/));
   const configure = await page.shown(page.withText('form a', 'Configure'));
   expect(configure.getAttribute('href')).toContain('?automatic_action=rollback&rollout.groups=4');
-  await page.click('button[aria-label^="Start FrozenLake, StarPO-S"]');
+  await page.click('button[aria-label="Start FrozenLake, StarPO-S (GRPO)"]');
   await page.shown(() => location.hash.startsWith('#/run/'));
   const config = await page.core.runs.config(page.core.runs.list()[0]!.id);
   expect(config).toMatchObject({ automatic_action: 'rollback', rollout: { groups: 4 }, seed: 1 });
@@ -374,5 +379,5 @@ test("the sample's page shows boards and charts, but no actions that change it",
   expect(page.find('main .icon-button[aria-label^="More for Sample run"]')).toBeNull();
   expect(page.find('section[aria-labelledby="finish"]')).toBeNull();
   const one = await page.shown(page.withText('a', 'Train your own'));
-  expect(one.getAttribute('href')).toBe('#/new/starter-frozen-lake-starpo-s');
+  expect(one.getAttribute('href')).toBe('#/new/starter-frozen-lake-grpo-s');
 });

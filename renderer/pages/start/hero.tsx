@@ -25,7 +25,7 @@ const mainSettings = [
 
 interface HeroProps {
   card: PresetCard;
-  /** Presets with the same task and algorithm, for published models. */
+  /** Presets with the same task for published models. */
   published: readonly PresetCard[];
   run: StartRun;
   blocked: boolean;

@@ -5,11 +5,15 @@ import styles from './page-choices.module.css';
 interface PageChoicesProps {
   /** One preset per algorithm. */
   algorithms: readonly PresetCard[];
-  chosen: PresetCard;
-  choose: (algorithm: string) => void;
+  /** Null: the recommended preset of each task. */
+  chosen: PresetCard | null;
+  choose: (algorithm: string | null) => void;
   automaticAction: AutomaticAction;
   chooseAutomaticAction: (action: AutomaticAction) => void;
 }
+
+const recommendedText =
+  'The algorithm with the highest success on the task after equal compute, or StarPO-S (PPO) where no others were compared.';
 
 /** Shows settings for all presets: the algorithm and the automatic action. */
 export function PageChoices({ algorithms, chosen, choose, automaticAction, chooseAutomaticAction }: PageChoicesProps) {
@@ -19,29 +23,28 @@ export function PageChoices({ algorithms, chosen, choose, automaticAction, choos
       <fieldset className={`${styles.algorithms} row`}>
         <legend>Algorithm</legend>
         <div className={`${styles.options} wrap`}>
+          <AlgorithmOption checked={chosen === null} choose={() => choose(null)}>
+            Recommended
+          </AlgorithmOption>
           {algorithms
             .filter(({ starpo }) => starpo)
             .map(({ id, algorithm, baseline }) => (
-              <label key={id} data-baseline={baseline || undefined}>
-                <input
-                  type="radio"
-                  className="visually-hidden"
-                  name="algorithm"
-                  value={algorithm}
-                  aria-describedby="algorithm-method"
-                  checked={algorithm === chosen.algorithm}
-                  onChange={() => choose(algorithm)}
-                />
+              <AlgorithmOption
+                key={id}
+                checked={algorithm === chosen?.algorithm}
+                baseline={baseline}
+                choose={() => choose(algorithm)}
+              >
                 {algorithm}
-              </label>
+              </AlgorithmOption>
             ))}
         </div>
         {others.length > 0 && (
           <select
             aria-label="Other algorithm"
             aria-describedby="algorithm-method"
-            data-chosen={!chosen.starpo || undefined}
-            value={chosen.starpo ? '' : chosen.algorithm}
+            data-chosen={chosen?.starpo === false || undefined}
+            value={chosen?.starpo === false ? chosen.algorithm : ''}
             onChange={({ target }) => choose(target.value)}
           >
             <option value="" disabled>
@@ -54,10 +57,34 @@ export function PageChoices({ algorithms, chosen, choose, automaticAction, choos
         )}
       </fieldset>
       <p id="algorithm-method" className="muted small" role="status">
-        {chosen.baseline && <span className="badge">Baseline</span>} {chosen.method}
-        {!chosen.starpo && ' Tasks with a single turn keep StarPO-S.'}
+        {chosen?.baseline && <span className="badge">Baseline</span>} {chosen ? chosen.method : recommendedText}
+        {chosen?.starpo === false && ' Tasks with a single turn keep StarPO-S.'}
       </p>
       <AutomaticActionChoice value={automaticAction} choose={chooseAutomaticAction} />
     </section>
+  );
+}
+
+interface AlgorithmOptionProps {
+  checked: boolean;
+  baseline?: boolean;
+  choose: () => void;
+  children: string;
+}
+
+function AlgorithmOption({ checked, baseline = false, choose, children }: AlgorithmOptionProps) {
+  return (
+    <label data-baseline={baseline || undefined}>
+      <input
+        type="radio"
+        className="visually-hidden"
+        name="algorithm"
+        value={children}
+        aria-describedby="algorithm-method"
+        checked={checked}
+        onChange={choose}
+      />
+      {children}
+    </label>
   );
 }

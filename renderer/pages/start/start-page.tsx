@@ -4,7 +4,7 @@ import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { defaultOf, groupByTask, isTrap, presetOf, type TaskPresets } from '../../components/preset-groups.ts';
+import { groupByTask, isTrap, presetOf, type TaskPresets } from '../../components/preset-groups.ts';
 import { useStartRun } from '../../components/start-run.tsx';
 import { buildingText, TrainerNotice } from '../../components/trainer-notice.tsx';
 import { useApp } from '../../stores/app-store.ts';
@@ -70,9 +70,9 @@ function Presets({ presets }: { presets: readonly Card[] }) {
             {...shared}
             key={chosenOf(first).id}
             card={chosenOf(first)}
-            published={published.filter(
-              (card) => card.title === chosenOf(first).title && card.algorithm === chosenOf(first).algorithm,
-            )}
+            published={groupByTask(published)
+              .map(chosenOf)
+              .filter(({ title }) => title === chosenOf(first).title)}
             building={buildingText(system?.trainer)}
           />
         )}
@@ -83,7 +83,7 @@ function Presets({ presets }: { presets: readonly Card[] }) {
       {first && (
         <PageChoices
           algorithms={first}
-          chosen={algorithm === null ? defaultOf(first) : chosenOf(first)}
+          chosen={algorithm === null ? null : chosenOf(first)}
           choose={choose}
           automaticAction={automaticAction}
           chooseAutomaticAction={chooseAutomaticAction}
