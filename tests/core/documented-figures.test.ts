@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Estimate } from '../../core/contract/contract.ts';
 import { mean } from '../../core/echo-trap/track.ts';
 import { findPreset, presets } from '../../core/presets/presets.ts';
 import { root } from './fixtures/world.ts';
@@ -51,6 +52,15 @@ describe('expected results of presets', () => {
       for (const [before, after] of gains(learning)) expect(row).toContain(`${before} % to ${after} %`);
     }
   });
+});
+
+test('the recommended presets have the algorithm with the highest success after equal compute', () => {
+  const { over_tasks } = result('algorithms');
+  const [best] = over_tasks.toSorted(
+    (a: { success: Estimate }, b: { success: Estimate }) => b.success.mean - a.success.mean,
+  );
+  for (const task of ['frozen-lake', 'frozen-lake-slippery', 'sokoban'])
+    expect(findPreset(`starter-${task}`).id).toBe(`starter-${task}-${best.setting}`);
 });
 
 /** Formats a number as the documents do: without a decimal from 10 on. */
