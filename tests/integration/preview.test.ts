@@ -42,7 +42,7 @@ test("the preview shows the prompts that the policy reads and the trainer's memo
 test("the trainer's rules are reported by setting title", async () => {
   const parts = { home: '/nowhere', resources: 'resources', trainer, times: { estimator: () => () => null } as never };
   const check = async (set: Record<string, string>) => {
-    const { problems, idle } = await checkConfig(parts, { preset: 'starter-frozen-lake', set }, titled);
+    const { problems, idle } = await checkConfig(parts, { preset: 'starter-frozen-lake-starpo-s', set }, titled);
     return { problems: problems.map(({ path, message }) => `${path}: ${message}`), idle };
   };
   expect((await check({ 'policy_loss.mini_batch': '12', 'rollout.group_size': '8' })).problems).toEqual([
