@@ -71,7 +71,7 @@ export function slurmFailure(
     return new Failure('job_unknown', 'Slurm has no record of the job.', 'The run shows how it ended.');
   return new Failure(
     'slurm_refused',
-    `Slurm refused: ${reasonOf(errors) || error.message}`,
+    `Slurm rejected the request: ${reasonOf(errors) || error.message}`,
     'Check the settings of the cluster, in the app or in targets.json.',
   );
 }

@@ -130,7 +130,7 @@ export const paperStudy = z.object({
   /** Parts of the paper's study that the model can't run, with the reason. */
   missing: z.array(z.string()),
   sweeps: z.array(paperSweep),
-  /** The paper's numbers for a setting of a sweep, by quantity. */
+  /** Numbers in the paper for a setting of a sweep, by quantity. */
   numbers: z.array(
     z.object({
       sweep: studyName,

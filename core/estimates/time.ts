@@ -42,7 +42,7 @@ interface EstimatesParts {
 }
 
 /**
- * Estimates the time of a run on this machine from its earlier runs of the same model on the same model of device, preferably in the same
+ * Estimates the time of a run on this machine from its earlier runs of the same model on the same device model, preferably in the same
  * environments. Ignores iterations during which another run used the device. Without any, uses typical figures if the model is the starter on a
  * CPU. The range contains the middle half of the measured iterations.
  */

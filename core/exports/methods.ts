@@ -158,7 +158,8 @@ const ratioLevels: Record<string, string> = {
 
 function objectiveText({ policy_loss: loss }: RunConfig): string {
   const dual = loss.dual_clip > 0 ? `, a dual clip at ${loss.dual_clip}` : '';
-  const byTurn = loss.clip_turn_factor === 1 ? '' : `, ranges times ${loss.clip_turn_factor} per turn`;
+  const byTurn =
+    loss.clip_turn_factor === 1 ? '' : `, with the clip range multiplied by ${loss.clip_turn_factor} per turn`;
   const range = `${1 - loss.clip_low} and ${1 + loss.clip_high}${byTurn}`;
   switch (loss.objective) {
     case 'cispo':

@@ -114,7 +114,7 @@ function nonEmpty<T>({ summary }: ExportJob, items: readonly T[], kind: string):
   if (items.length > 0) return items;
   throw new Failure(
     'export_unsuitable',
-    `The run ${summary.id} has no ${kind} to export.`,
+    `Run ${summary.id} has no ${kind} to export.`,
     kind === 'episodes'
       ? 'Its episode files were deleted, or it was imported without episodes.'
       : 'The run has not trained yet. Start it, or choose another run.',

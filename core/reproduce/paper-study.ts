@@ -49,7 +49,7 @@ export interface Claim {
 /** One row of a table: settings with their columns. */
 interface Row extends Place {
   columns: readonly Column[];
-  /** The paper's numbers, by the title of the column. */
+  /** Numbers in the paper, by the title of the column. */
   paper?: Readonly<Record<string, PaperNumber>>;
 }
 

@@ -101,14 +101,14 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
     claims: [
       ...[bandit, gridTasks[0]!].map(
         ({ name, title, environment }): Claim => ({
-          text: `${title}: PPO ends higher than GRPO.`,
+          text: `${title}: PPO reaches a higher final success than GRPO.`,
           higher: { sweep: `vanilla-${name}`, point: 'PPO' },
           lower: { sweep: `vanilla-${name}`, point: 'GRPO' },
           measure: final(environment),
         }),
       ),
       {
-        text: 'FrozenLake: GRPO ends higher than PPO.',
+        text: 'FrozenLake: GRPO reaches a higher final success than PPO.',
         higher: { sweep: 'vanilla-frozen-lake-slippery', point: 'GRPO' },
         lower: { sweep: 'vanilla-frozen-lake-slippery', point: 'PPO' },
         measure: final('frozen-lake'),
@@ -136,7 +136,7 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
       ),
     ),
     claims: perTask(({ name, title, environment }) => ({
-      text: `${title}, PPO: a quarter of the prompts ends higher than all.`,
+      text: `${title}, PPO: a quarter of the prompts reaches a higher final success than all of them.`,
       higher: { sweep: `filter-ppo-${name}`, point: '25 %' },
       lower: { sweep: `filter-ppo-${name}`, point: '100 %' },
       measure: final(environment),
@@ -180,7 +180,7 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
       })),
     ),
     claims: mainTasks(model).map(({ name, title, environment }) => ({
-      text: `${title}: StarPO-S ends higher than StarPO (PPO).`,
+      text: `${title}: StarPO-S reaches a higher final success than StarPO (PPO).`,
       higher: { sweep: `stable-${name}`, point: 'StarPO-S' },
       lower: { sweep: `vanilla-${name}`, point: 'PPO' },
       measure: final(environment),
@@ -197,7 +197,7 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
       reuses.map((k) => ({ sweep, point: `online-${k}`, columns: success('sokoban') })),
     ),
     claims: ['reuse', 'fresh'].map((sweep) => ({
-      text: `${sweep === 'reuse' ? 'Rollout reuse' : 'Larger rollouts'}: online-1 ends higher than online-10.`,
+      text: `${sweep === 'reuse' ? 'Rollout reuse' : 'Larger rollouts'}: online-1 reaches a higher final success than online-10.`,
       higher: { sweep, point: 'online-1' },
       lower: { sweep, point: 'online-10' },
       measure: final('sokoban'),
@@ -263,7 +263,8 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
     id: 'table-2',
     title: 'Table 2: prompts and rollouts per prompt',
     question: 'How should a fixed number of episodes be divided into prompts and rollouts per prompt?',
-    constant: '128 episodes per iteration, of which a quarter is trained on in one update, except without groups.',
+    constant:
+      '128 episodes per iteration, of which a quarter is trained on in one update; without groups (one rollout per prompt), all are trained on.',
     rows: promptCounts.map((count, index) => ({
       ...{ sweep: 'prompts', point: `${count} × ${128 / count}`, columns: columnsOf(prompts) },
       paper: numbers(prompts, table2[index]!),
@@ -280,7 +281,8 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
     id: 'table-3',
     title: 'Table 3: actions per turn',
     question: 'How many actions per turn are best?',
-    constant: 'Turns per episode (5), episodes per iteration and iterations. More actions per turn allow more actions.',
+    constant:
+      'Turns per episode (5), episodes per iteration and iterations. More actions per turn allow more actions per episode.',
     rows: actionCounts.map((count, index) => ({
       ...{ sweep: 'actions', point: String(count), columns: columnsOf(granularity) },
       paper: numbers(granularity, table3[index]!),

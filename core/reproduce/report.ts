@@ -62,7 +62,7 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
         ['Date', facts.date],
         [
           'Intervals',
-          "95 %. Over seeds (Student's t) with at least three, otherwise over the levels of the evaluation (Wilson). For the paper's numbers: Wilson intervals over its 256 prompts.",
+          "95 %: over seeds (Student's t) if there are at least three, otherwise over the levels of the evaluation (Wilson). Numbers in the paper have Wilson intervals over its 256 prompts.",
         ],
         [
           'Verdicts',
@@ -147,7 +147,7 @@ function studyBlocks(facts: ReportFacts, study: PaperStudy, claims: readonly Tes
       };
     }),
     {
-      head: ['Claim of the paper', 'Difference here', 'Verdict'],
+      head: ['Claim in the paper', 'Difference here', 'Verdict'],
       rows: claims.map(({ claim, text, verdict }) => [claim.text, text, verdict]),
     },
   ];

@@ -73,25 +73,25 @@ const estimators: Readonly<Record<string, Estimator>> = {
     algorithm: 'Bi-level PPO',
     title: 'Bi-level GAE, with a critic',
     method: ({ advantage, critic }, whitened) =>
-      `Advantages were computed with bi-level generalized advantage estimation, first over turns (discount ${advantage.turn_gamma}) and then over the tokens of each turn (γ = ${advantage.gamma}; λ = ${advantage.lambda})${whitened}, with ${criticText(critic)}.`,
+      `Advantages come from bi-level generalized advantage estimation, first over turns (discount ${advantage.turn_gamma}) and then over the tokens of each turn (γ = ${advantage.gamma}; λ = ${advantage.lambda})${whitened}, with ${criticText(critic)}.`,
   },
   trajectory_baseline: {
     algorithm: 'trajectory baseline',
     title: 'Trajectory baseline, with a critic',
     method: ({ critic }, whitened) =>
-      `Advantages are an episode's reward minus its value at the start${whitened}, with ${criticText(critic)}.`,
+      `Advantages are an episode's reward minus the critic's value at its start${whitened}, with ${criticText(critic)}.`,
   },
   turn_baseline: {
     algorithm: 'turn baseline',
     title: 'Turn baseline, with a critic',
     method: ({ advantage, critic }, whitened) =>
-      `Advantages were computed with generalized advantage estimation over turns (discount ${advantage.turn_gamma}, λ = ${advantage.lambda})${whitened}, with ${criticText(critic)}.`,
+      `Advantages come from generalized advantage estimation over turns (discount ${advantage.turn_gamma}, λ = ${advantage.lambda})${whitened}, with ${criticText(critic)}.`,
   },
   gae: {
     algorithm: 'PPO',
     title: 'GAE, with a critic',
     method: ({ advantage, critic }, whitened) =>
-      `Advantages were computed with generalized advantage estimation (arXiv:1506.02438; γ = ${advantage.gamma}, λ = ${advantage.lambda})${whitened}, with ${criticText(critic)}.`,
+      `Advantages come from generalized advantage estimation (arXiv:1506.02438; γ = ${advantage.gamma}, λ = ${advantage.lambda})${whitened}, with ${criticText(critic)}.`,
   },
 };
 

@@ -125,7 +125,7 @@ export const sections: readonly SectionWords[] = [
       },
       { path: 'filter.order', title: 'Rank first', choices: { largest: 'Largest', smallest: 'Smallest' } },
       { path: 'replay.iterations', title: 'Experience replay', unit: 'iterations' },
-      { path: 'replay.share', title: 'Replayed share' },
+      { path: 'replay.share', title: 'Fraction replayed' },
     ],
   },
   {
@@ -145,7 +145,7 @@ export const sections: readonly SectionWords[] = [
       { path: 'advantage.history', title: 'History', unit: 'states' },
       { path: 'advantage.history_exponent', title: 'History exponent α' },
       { path: 'advantage.episode_term', title: 'Compare episodes too' },
-      { path: 'advantage.gate', title: 'Smallest advantage' },
+      { path: 'advantage.gate', title: 'Advantage gate' },
       {
         path: 'critic.model',
         title: 'Critic',
@@ -169,7 +169,7 @@ export const sections: readonly SectionWords[] = [
       },
       {
         path: 'policy_loss.ratio_level',
-        title: 'Ratio per',
+        title: 'Ratio level',
         choices: { token: 'Token', turn: 'Turn', sequence: 'Sequence (GSPO)', trajectory: 'Trajectory' },
       },
       { path: 'policy_loss.clip_low', title: 'Lower clip range' },
@@ -181,7 +181,7 @@ export const sections: readonly SectionWords[] = [
       { path: 'policy_loss.entropy_coefficient', title: 'Entropy coefficient' },
       {
         path: 'policy_loss.entropy_tokens',
-        title: 'Entropy of',
+        title: 'Entropy tokens',
         choices: { all: 'All tokens', reasoning: 'Reasoning' },
       },
       { path: 'policy_loss.log_ratio_penalty', title: 'Log-ratio penalty' },
@@ -210,7 +210,7 @@ export const sections: readonly SectionWords[] = [
       },
       {
         path: 'correction.level',
-        title: 'Weights per',
+        title: 'Weight level',
         choices: { token: 'Token', sequence: 'Sequence', sequence_mean: 'Sequence mean' },
       },
       { path: 'correction.low', title: 'Lowest weight' },

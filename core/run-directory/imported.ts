@@ -8,7 +8,7 @@ export function refuseImported(runId: string, task: unknown): void {
   if (task !== importedTask) return;
   throw new Failure(
     'run_imported',
-    `The run ${runId} was imported and has only metrics.`,
+    `Run ${runId} was imported and has only metrics.`,
     'Create a run from a preset instead.',
   );
 }

@@ -49,7 +49,7 @@ export class Trash {
   work(): void {
     const deleteExpired = () =>
       void this.deleteExpired(Date.now()).catch((error) =>
-        this.parts.log(`Can't delete expired items of the trash: ${error}`),
+        this.parts.log(`Can't delete expired items in the trash: ${error}`),
       );
     deleteExpired();
     this.timer ??= setInterval(deleteExpired, expiryInterval);

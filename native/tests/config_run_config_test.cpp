@@ -260,7 +260,7 @@ TEST_CASE("files without a configuration are rejected") {
   CHECK(error_code_of([&] { read_run_config(folder.path()); }) == "config_unreadable");
 }
 
-TEST_CASE("truncated sampling is refused in training, but can be read for evaluations") {
+TEST_CASE("truncated sampling is rejected in training, but can be read for evaluations") {
   for (const auto& [pointer, value] :
        std::map<std::string, json>{{"/rollout/top_p", 0.9}, {"/rollout/top_k", 5}, {"/rollout/min_p", 0.1}}) {
     auto config = example();

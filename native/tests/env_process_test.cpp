@@ -305,7 +305,7 @@ TEST_CASE("the messages of docs/formats/examples/process-environment.jsonl are v
   CHECK(checked > 8);
 }
 
-TEST_CASE("the terms of a reward program are valid, or the answer is refused as a whole") {
+TEST_CASE("the terms of a reward program are valid, or the whole answer is rejected") {
   const auto terms = parse_score_answer(json::parse(R"({"id":1,"terms":{"judge":0.5,"style":[0.25,-1]}})"), 2);
   REQUIRE(terms.size() == 2);
   CHECK(terms[0].name == "judge");

@@ -4,7 +4,7 @@
 
 #include "env/sokoban/sokoban.h"
 
-// RAGEN's symbols.
+// Symbols as in RAGEN.
 inline const starpo::SokobanSymbols plain_symbols{"#", "_", "O", "√", "X", "P", "S"};
 
 // RAGEN's preset: 6 x 6 with one box.

@@ -50,7 +50,7 @@ bool has(const Metrics& metrics, std::string_view name) { return metrics.contain
 
 }  // namespace
 
-TEST_CASE("one reasoning text for every board is a template: all similarities and shares are 1") {
+TEST_CASE("one reasoning text for every level is a template: all similarities and shares are 1") {
   std::vector<Episode> episodes;
   for (int group = 0; group < 3; ++group)
     for (int i = 0; i < 4; ++i)
@@ -91,7 +91,7 @@ TEST_CASE("names of boards and the order of groups do not change similarity") {
   CHECK(most_common_reasoning(episodes).text == most_common_reasoning(renamed).text);
 }
 
-TEST_CASE("groups on the same board are not compared across groups, nor single episodes within a group") {
+TEST_CASE("groups on the same level are not compared across groups, nor single episodes within a group") {
   const auto one_board =
       metrics_of_reasoning({episode_with_reasoning(0, "A", "a b c"), episode_with_reasoning(0, "A", "a b c"),
                             episode_with_reasoning(1, "A", "a b c"), episode_with_reasoning(1, "A", "a b c")});
@@ -158,7 +158,8 @@ TEST_CASE("action shares use the environment's names, regardless of spelling in 
   CHECK(action_metrics({free_text, free_text}).empty());
 }
 
-TEST_CASE("a first action that is determined by the board has full dependence, and no action counts as a choice") {
+TEST_CASE(
+    "a first action that is determined by the level has full dependence, and no action counts as a separate choice") {
   std::vector<Episode> episodes;
   for (int group = 0; group < 2; ++group)
     for (int i = 0; i < 4; ++i) episodes.push_back(episode_with_action(group, group - 1));
@@ -184,7 +185,7 @@ TEST_CASE("arms count by position: always pulling the first shown arm has no dep
   CHECK(at(action_metrics(always_dragon), metric::kRolloutFirstActionDependence) > 0.69);
 }
 
-TEST_CASE("first actions that ignore the board have near-zero dependence, averaged over seeds") {
+TEST_CASE("first actions that ignore the level have near-zero dependence, averaged over seeds") {
   double sum = 0;
   constexpr int seeds = 40;
   for (std::uint32_t seed = 0; seed < seeds; ++seed) {

@@ -8,7 +8,7 @@ interface IntervalProps {
   color?: string;
 }
 
-/** Shows the 95 % confidence interval of a rate as a bar and as numbers. */
+/** Shows the 95 % interval of a rate as a bar and as numbers. */
 export function Interval({ value, low, high, color = 'accent' }: IntervalProps) {
   const position = (share: number) => `${Math.min(100, Math.max(0, share * 100))}%`;
   return (

@@ -162,7 +162,7 @@ export class WallPlayer {
     this.timer = setTimeout(() => frames.schedule(this.tick), frameTime);
   };
 
-  /** `turns`: redraw only the boards whose turn it is, of so many turns. */
+  /** Redraws every board with `turns` 1, otherwise one of `turns` subsets in turn. */
   private draw(turns: number): void {
     const context = this.canvas.getContext('2d');
     if (!context || !this.layout) return;

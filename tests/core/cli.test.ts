@@ -125,7 +125,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect((await run('show', runFolders()[0]!)).output).toMatch(/info +weather: \{"sunny":true\}/);
   });
 
-  test('train prints the checks of the first step that are not ok, and show prints all', async () => {
+  test('train prints failed first-step checks, and show prints all', async () => {
     const { type, iteration, checks } = JSON.parse(journal.firstStepCheck(0, 1));
     const environment = world.environment({ FAKE_TRAINER_EVENT: JSON.stringify({ type, iteration, checks }) });
     const args = ['train', 'starter-bandit', '--set', 'iterations=1', '--set', 'rollout.groups=1'];
@@ -168,7 +168,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(output).toContain(
       `Stopped after iteration 2 of 4; checkpoint saved. Resume it with \`starpo resume ${id}\`.`,
     );
-    expect(errors).toBe('stopping the trainer; press Ctrl+C again to detach and leave it running\n');
+    expect(errors).toBe('stopping the trainer; press Ctrl+C again to exit without waiting\n');
     expect(JSON.parse((await run('show', id!, '--json')).output).summary).toMatchObject({
       status: 'stopped',
       iteration: 2,

@@ -93,7 +93,7 @@ test.each<[string, string, string]>([
   [
     'sbatch: error: invalid partition specified: nope\nallocation failure: Invalid partition name specified\n',
     'slurm_refused',
-    'Slurm refused: Invalid partition name specified.',
+    'Slurm rejected the request: Invalid partition name specified.',
   ],
   ['allocation failure: Requested node configuration is not available\n', 'slurm_refused', 'not available.'],
   ['slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n', 'slurm_unreachable', 'unknown'],

@@ -236,7 +236,7 @@ const ofEnvironments = Object.entries({
   keys.map((key) => ['ragen', `custom_envs.${tag}.${key}`, [`es_manager.train.env_configs.tags=[${tag}]`]] as const),
 );
 
-test('a value that is out of range or of another type is refused or noted, with the name of its setting', () => {
+test('a value that is out of range or of another type is rejected or noted, with the name of its setting', () => {
   const importOf = (trainer: Trainer, setting: string) => {
     const { path = setting, with: both = [], trainer: importer = trainer } = probes[trainer][setting]!;
     // An import for verl-agent parses no files, so it takes a fifth of the time.

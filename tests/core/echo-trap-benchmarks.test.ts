@@ -40,7 +40,7 @@ test('reactions: collapsing, declining and healthy settings are compared with th
   expect(summarize([]).gain).toBeNull();
 });
 
-test('the best before a collapse ignores what follows the onset', () => {
+test('the best before a collapse ignores iterations after the onset', () => {
   const points = Array.from({ length: 40 }, (_, i) => ({
     iteration: i + 1,
     metrics: { 'rollout/success_rate': i < 20 ? 0.5 : 0.9 },

@@ -267,7 +267,7 @@ describe('weights fitted to labeled runs', () => {
     settings: '',
   });
 
-  test('keep step size below a warning, even if runs differ in nothing else', () => {
+  test('never raise a warning from step size alone, even if runs differ in nothing else', () => {
     const given = (rate: number, collapsed: number | null, seed: number): LabeledRun => {
       const run = labeled('healthy', seed);
       const points = run.points.map(({ iteration, metrics }) => ({

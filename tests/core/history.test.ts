@@ -156,7 +156,7 @@ describe('the run history', { timeout: 60_000 }, () => {
     expect(published).toMatchObject([{ runId: id, plan: { total_bytes: 20e9, parts: [{ name: 'policy' }] } }]);
   });
 
-  test('stores and publishes the first-step check, and logs what is not ok', async () => {
+  test('stores and publishes the first-step check, and logs failed checks', async () => {
     const folder = world.run(id, [journal.started(0)]);
     const core = await world.core();
     const stored = () => createHandlers(core)['runs.get']({ runId: id });

@@ -112,7 +112,7 @@ describe('recognizing what to import', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('reads a truncated event file up to its end, and refuses a damaged one', async () => {
+  test('reads a truncated event file up to its end, and rejects a damaged one', async () => {
     const bytes = readFileSync(fixture('tensorboardX-2.6.tfevents'));
     const [cut] = await inspect(write('cut.tfevents', bytes.subarray(0, -5)));
     expect(cut).toMatchObject({

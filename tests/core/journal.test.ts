@@ -47,7 +47,7 @@ describe('reading the tail of a journal', () => {
     expect(read).toEqual(lines);
   });
 
-  test('refuses a line that would fill the memory', () => {
+  test('rejects a line that would fill the memory', () => {
     writeFileSync(path, 'one\n');
     truncateSync(path, 65 << 20);
     expect(readTail(path, 0)).toMatchObject({ lines: ['one'] });

@@ -110,7 +110,7 @@ test('responses become actions by the schema', () => {
   expect(two.parse('1')).toEqual({ problem: 'Answer with a JSON object (x, y).' });
 });
 
-test('an address is a command of the client', () => {
+test('an address becomes a command of the client', () => {
   expect(commandOf(' http://127.0.0.1:8000/ ')).toBe('starpo-openenv http://127.0.0.1:8000/');
   expect(commandOf("ws://host/a?b=1&c='$(x)'")).toBe("starpo-openenv 'ws://host/a?b=1&c='\\''$(x)'\\'''");
   expect(commandOf('python3 maze.py http://a')).toBe('python3 maze.py http://a');

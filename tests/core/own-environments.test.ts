@@ -90,7 +90,7 @@ test('environments that are added at the same time have different ids, and a com
   expect(again).toMatchObject([{ reason: { code: 'environment_exists' } }, { reason: { code: 'environment_exists' } }]);
 });
 
-test('a program that does not start, a missing folder and an address are refused with the reason', async () => {
+test('a program that does not start, a missing folder and an address are rejected with the reason', async () => {
   const { call } = await api();
   const trace = "printf 'a.mjs:3\\n\\nError: no tiles\\n    at a.mjs {\\n}\\n\\nNode.js v24.1.0\\n' >&2; exit 3";
   const broken = { command: trace, directory: world.folder };

@@ -193,7 +193,7 @@ describe('presets of published models', () => {
     }
   });
 
-  test('BanditRev gives the risky arm a cautious name, evaluates unseen names and says what it needs', () => {
+  test('BanditRev gives the risky arm a cautious name, evaluates unseen names and lists its requirements', () => {
     const { summary, expects, config } = findPreset('qwen2.5-0.5b-bandit-inverted');
     expect(
       config.environments.map(({ config: { lo_arm_name, hi_arm_name }, share, validate }) => ({

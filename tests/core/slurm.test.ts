@@ -61,7 +61,7 @@ describe.skipIf(problem !== null)(
       };
     };
 
-    test('refuses a job that can never run', async () => {
+    test('rejects a job that can never run', async () => {
       const { core, handlers, create } = await open();
       const runId = await create();
       for (const [target, message] of [
@@ -70,7 +70,7 @@ describe.skipIf(problem !== null)(
       ] as const)
         await expect(handlers['cluster.submit']({ runId, target })).rejects.toMatchObject({
           code: 'slurm_refused',
-          message: `Slurm refused: ${message}`,
+          message: `Slurm rejected the request: ${message}`,
         });
       expect(await handlers['cluster.check']({ target: 'slurm' })).toMatchObject({
         answer: expect.stringMatching(/^A job could start at .* on n\d in partition gpu\.$/),

@@ -49,7 +49,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     ...changes,
   });
 
-  test('that is moved ends its apps with the reason, is not created again and keeps its runs', async () => {
+  test('that is moved closes its apps, which report the reason, is not created again and keeps its runs', async () => {
     const [host, client] = [await world.studio(), await world.studio()];
     const serving = starpo(['serve', '--port', '0'], world.environment());
     children.push(serving);

@@ -69,7 +69,7 @@ describe('the upgrade of a run.json', () => {
     },
   );
 
-  test('refuses endless nesting in files and requests', () => {
+  test('rejects endless nesting in files and requests', () => {
     const nested = JSON.parse(`{"kl": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`);
     expect(() => upgradeConfig(nested)).toThrow(expect.objectContaining({ code: 'config_invalid' }));
     const sent = { config: nested, start: false };

@@ -82,7 +82,7 @@ describe("verl-agent's overrides", () => {
     expect(() => imported([], ...overrides, override)).toThrow(failure('config_invalid', message, hint));
   });
 
-  test('with another environment are refused', () => {
+  test('with another environment are rejected', () => {
     expect(() => importConfig([], ['env.env_name=alfworld/AlfredTWEnv'])).toThrow(
       failure('config_unsupported', /env\.env_name = alfworld/),
     );

@@ -153,7 +153,7 @@ test("window, browser and commands share a data folder, and ending them doesn't 
 const missing = electronMissing();
 if (missing) console.log(`skipped: the shell in Electron itself. ${missing}.`);
 
-test.skipIf(missing)('the same in Electron itself', async () => {
+test.skipIf(missing)('trains while hosts start and exit, in Electron', async () => {
   desktop = electronDesktop();
   await trainWhileHostsComeAndGo();
 });

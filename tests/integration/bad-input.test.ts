@@ -276,7 +276,7 @@ test('an evaluation of a missing run or checkpoint is rejected, and a full disk 
   expect(readdirSync(join(folder, 'evaluations'))).toEqual([]);
 });
 
-test('a run that does not fit into 120 MB is refused with both figures, and with settings that would fit into 300 MB', async () => {
+test('a run that does not fit into 120 MB is rejected with both figures, and with settings that would fit into 300 MB', async () => {
   const folder = await newRun(home, 'starter-sokoban', { iterations: 1 });
   const within = (megabytes: number, ...args: string[]) =>
     spawnSync('bash', ['-c', `ulimit -v ${megabytes * 1000}; exec "$0" "$@"`, trainer, ...args], { encoding: 'utf8' });

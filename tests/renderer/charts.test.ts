@@ -502,7 +502,7 @@ describe('references for success', () => {
     expect(successReferences({ environments: [lake] }, evaluated)).toHaveLength(1);
   });
 
-  test('are for several runs those that apply to all of them', () => {
+  test('of several runs are those that apply to all of them', () => {
     const of = (size: number, model = 'starter', more: object[] = []) => ({
       start: { model },
       environments: [{ ...lake, max_actions: 10, config: { size, p: 0.8, is_slippery: false } }, ...more],

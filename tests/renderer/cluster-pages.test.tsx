@@ -155,7 +155,7 @@ test('a new run is submitted after its script, price and start are shown, also i
   await submitDialog();
   // A job that can never run is reported before the run is created.
   await page.shown(() =>
-    dialog()!.textContent!.includes('Slurm refused: Requested node configuration is not available.'),
+    dialog()!.textContent!.includes('Slurm rejected the request: Requested node configuration is not available.'),
   );
   expect(inDialog(/^Submit$/)()!.disabled).toBe(true);
   slurm.refusal = null;

@@ -94,7 +94,7 @@ test('a failed run shows its failure and can be resumed', async () => {
   expect(core.runs.get(runId).iteration).toBe(4);
 });
 
-test('a trainer that refuses to start shows the reason', async () => {
+test('a trainer that does not start shows the reason', async () => {
   page = await Page.start();
   vi.stubEnv('FAKE_TRAINER_REFUSE', '1');
   const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
@@ -371,7 +371,7 @@ test('freeing disk space shows progress and stops when canceled', async () => {
   expect(second).toEqual(expect.arrayContaining(between));
 });
 
-test('a history of a newer version is shown read-only, and buttons that write name the reason', async () => {
+test('a history of a newer version is shown read-only, and buttons that would write are disabled and show the reason', async () => {
   const world = new World();
   template.copyRunsTo(world);
   await (await world.core()).dispose();

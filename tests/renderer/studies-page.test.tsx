@@ -80,7 +80,7 @@ test('the table counts collapsed runs if runs are long enough', async () => {
   expect(cells()[5]).toMatch(/^1 of 29 % to 91 %from iteration \d+1 template, 1 healthy$/);
   expect(cells()[11]).toBe('–');
   expect(page.all('table[aria-label="Settings"] th').map(({ textContent }) => textContent)).toContain('Collapsed');
-  expect(page.withText('p', /^A run has collapsed once it has lost half of its best success/)()).toBeDefined();
+  expect(page.withText('p', /^A run has collapsed once its success is below half of its peak/)()).toBeDefined();
 });
 
 test('a sweep is canceled, and deleted with or without its runs', async () => {
@@ -132,7 +132,7 @@ test("the sweeps of a paper's study are created once, from a form that shows wha
   };
   choose('table-2');
   await page.shown(page.withText('dd', /^128 episodes per iteration/));
-  const rows = page.all('section[aria-label="Numbers of the paper"] tbody tr').map(({ textContent }) => textContent);
+  const rows = page.all('section[aria-label="Numbers in the paper"] tbody tr').map(({ textContent }) => textContent);
   expect(rows).toContain('Prompts per iteration8 × 16NewVocab21.5 % (16.9 % to 26.9 %)');
   choose('figure-10');
   await page.shown(page.withText('p', /^2 sweeps, 8 runs/));

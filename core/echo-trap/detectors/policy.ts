@@ -47,7 +47,7 @@ export const entropyRises = detector({
 export const entropyRebounds = detector({
   name: 'entropy_rebounds',
   title: 'Entropy rebounds',
-  meaning: 'Entropy had fallen and rises again: the learned behavior no longer earns reward everywhere.',
+  meaning: 'Entropy had fallen and rises again: the learned behavior no longer earns reward on some levels.',
   regime: 'chaos',
   family: 'entropy',
   reference: 'lowest',
@@ -140,8 +140,8 @@ export const stepsLong = detector({
 /** Frequent PPO clipping means that updates are too large. The baseline is 0 for every run. */
 export const updatesClip = detector({
   name: 'updates_clip',
-  title: 'Clipping often',
-  meaning: 'Many tokens hit the PPO clip range in every update: each update moves the policy too far.',
+  title: 'Updates are clipped often',
+  meaning: 'Many tokens reach the upper PPO clip range: updates move the policy too far.',
   family: 'gradient',
   weight: 0,
   later: true,

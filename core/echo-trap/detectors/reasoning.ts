@@ -99,7 +99,7 @@ export const reasoningIgnoresState = detector({
 export const actionsIgnoreState = detector({
   name: 'actions_ignore_state',
   title: 'Actions ignore the level',
-  meaning: 'The first action depends less and less on the level: the policy follows one plan everywhere.',
+  meaning: 'The first action depends less and less on the level: the policy follows one plan on every level.',
   regime: 'template',
   family: 'actions',
   reference: 'best',
@@ -143,7 +143,7 @@ export const actionsScatter = detector({
 export const episodesGrow = detector({
   name: 'episodes_grow',
   title: 'Episodes grow longer',
-  meaning: 'Episodes need more turns than before: the policy wanders before it succeeds.',
+  meaning: 'Episodes need more turns than before: the policy solves levels less directly or no longer.',
   family: 'actions',
   reference: 'lowest',
   weight: 0.24,

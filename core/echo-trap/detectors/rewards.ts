@@ -43,7 +43,7 @@ export const groupsFail = detector({
   name: 'groups_fail',
   title: 'All-fail groups increase',
   meaning:
-    'On more and more levels every episode fails: the policy acts the same everywhere and gets no signal to improve.',
+    'On more and more levels every episode fails: the policy acts the same on every level and gets no signal to improve.',
   regime: 'template',
   family: 'reward_std',
   weight: 0,

@@ -100,7 +100,7 @@ function progressLine({ done, levels, etaSeconds }: Evaluation): string {
 
 function describe({ name, label, checkpoint, levels, panel, changes, metrics }: Omit<Evaluation, 'failure'>): string {
   const { success_rate, success_rate_low, success_rate_high, reward_mean } = metrics ?? {};
-  const interval = `95 % CI ${percent(success_rate_low)} to ${percent(success_rate_high)}`;
+  const interval = `95 % interval ${percent(success_rate_low)} to ${percent(success_rate_high)}`;
   const success =
     success_rate === undefined ? 'success not measured' : `success ${percent(success_rate)} (${interval})`;
   return [

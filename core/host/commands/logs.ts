@@ -53,7 +53,7 @@ async function waitingText(client: Client, runId: string): Promise<string | null
   const { status, queuePosition } = (await client.call('runs.get', { runId })).summary;
   if (status === 'created')
     return `${runId} has not been started; waiting for it. Start it with \`starpo resume ${runId}\`.`;
-  if (status === 'paused') return `${runId} is paused; waiting for it. Continue it with \`starpo resume ${runId}\`.`;
+  if (status === 'paused') return `${runId} is paused; waiting for it. Resume it with \`starpo resume ${runId}\`.`;
   if (queuePosition === null) return null;
   const { working } = await client.call('queue.list', {});
   const waiting = `${runId} is at position ${queuePosition} in the queue; waiting for it to start.`;

@@ -100,7 +100,7 @@ export async function showPapers(
       print('\nSweeps');
       print(table(facts.sweeps.map(({ name, points, seeds }) => [name, `${points.length} x ${seeds.length}`])));
       if (facts.numbers.length === 0) return;
-      print('\nNumbers of the paper');
+      print('\nNumbers in the paper');
       print(
         table(
           facts.numbers.flatMap(({ sweep, point, values }) =>
@@ -149,7 +149,7 @@ export async function showStudy(named: string, { home, json }: CommandOptions): 
       ...(levels ? [['levels', levels]] : []),
     ]),
   );
-  print('\nSuccess: mean over completed runs with 95 % CI over at least three seeds');
+  print('\nSuccess: mean over completed runs; 95 % interval from three seeds on');
   const collapses = rows.some(({ collapse }) => collapse);
   print(
     table([
@@ -161,7 +161,9 @@ export async function showStudy(named: string, { home, json }: CommandOptions): 
     ]),
   );
   if (collapses)
-    print('\nCollapsed: success fell to half of its best or less (docs/collapse-rule.md); with Wilson 95 % CI');
+    print(
+      '\nCollapsed: success fell below half of its peak, even if it recovered (docs/collapse-rule.md). Intervals: 95 %, Wilson',
+    );
 }
 
 export async function startStudy(named: string, { home }: CommandOptions): Promise<void> {

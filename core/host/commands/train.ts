@@ -218,8 +218,7 @@ class Follower {
       const stop = async () => {
         if (lost) return;
         this.progress.erase();
-        if (!this.stopping)
-          process.stderr.write('stopping the trainer; press Ctrl+C again to detach and leave it running\n');
+        if (!this.stopping) process.stderr.write('stopping the trainer; press Ctrl+C again to exit without waiting\n');
         this.stopping = true;
         await started;
         await client.call('runs.command', { runId, command: 'stop' }).catch(ignoring('run_not_active'));
@@ -310,7 +309,7 @@ function eventAsLine({ type, body }: JournalEvent, iterations: number, left: num
   return isKnownType(type) ? null : (meaningOf({ type, body }).line?.message ?? null);
 }
 
-/** Lists the checks that are not ok. `starpo show` lists all. */
+/** Lists the failed checks. `starpo show` lists all. */
 const firstStepLines = (check: FirstStepCheck) =>
   [
     `first-step check: ${verdictSummary(check)}`,
@@ -326,5 +325,5 @@ async function notCompleted(client: Client, { id, status, failure }: RunSummary)
       ? `Resume it from checkpoint ${newest.iteration} with \`starpo resume ${id}\`.`
       : `Fork its newest checkpoint with \`starpo train --from ${id}@${newest.iteration}\`.`;
   if (failure) return new Failure(failure.code, failure.message, `${failure.hint} ${again}`.trim());
-  return new Failure(`run_${status}`, `The run ${id} ended without completing (${status}).`, again);
+  return new Failure(`run_${status}`, `Run ${id} ended without completing (${status}).`, again);
 }

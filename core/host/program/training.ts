@@ -141,7 +141,7 @@ export function addTrainingCommands(root: Command): void {
       ),
     'extend a16c 100',
   );
-  command(root, 'pause', 'pause a run after its current step; resume continues it', [], pauseRun).argument(
+  command(root, 'pause', 'pause a run after its current step; `starpo resume` resumes it', [], pauseRun).argument(
     '<run>',
     runNames,
   );

@@ -28,7 +28,7 @@ class Engine {
 
   virtual std::string device() const = 0;                 // "cpu", "cuda:0"
   virtual std::string device_name() const = 0;            // the vendor's name
-  virtual std::string device_uuid() const { return {}; }  // identifies a GPU whatever its number; empty: unknown
+  virtual std::string device_uuid() const { return {}; }  // identifies a GPU independently of its index; empty: unknown
   virtual std::string instructions() const = 0;  // CPU instruction set or GPU architecture used for matrix products
 
   // Returns the default number of tokens per micro-batch. Ignores needs.pass_tokens.

@@ -216,7 +216,7 @@ inline constexpr std::array kIterationMetrics{
                 "executed actions with this name; absent for environments without named actions"},
     Description{kRolloutFirstActionEntropy, "nats",
                 "H(a) of the first executed action of an episode, per environment (a Bandit arm counts by its "
-                "position; no action counts as a choice); absent without named actions"},
+                "position; an episode without an action counts as a separate choice); absent without named actions"},
     Description{kRolloutFirstActionDependence, "nats",
                 "I(a; level) = H(a) - mean over groups of H(a given the group), with the Miller-Madow correction for "
                 "small samples, at least 0: how much the first action depends on the level; absent for group size 1 "
@@ -346,7 +346,7 @@ inline constexpr std::array kIterationMetrics{
                 "trained groups with the highest reward std; absent for fewer than three groups"},
     Description{kWarmStartLoss, "nats",
                 "mean cross-entropy per response token over the iteration's steps (task `warm_start`)"},
-    Description{kTimeRollout, "s", "playing the episodes; pauses are excluded, as in all times"},
+    Description{kTimeRollout, "s", "playing the episodes; no `time/` metric includes pauses"},
     Description{kTimeUpdate, "s",
                 "from the last response to the end of the iteration: filter, log-probabilities, advantages, optimizer "
                 "steps, and waiting for the episodes to be written"},

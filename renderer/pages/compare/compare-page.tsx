@@ -174,7 +174,7 @@ function RunsToCompare(props: RunsToCompareProps) {
         {sorted.length === 0 ? (
           <div className="panel">
             <Empty title={loading ? 'Loading the runs…' : text ? 'No runs match this filter' : 'No runs to compare'}>
-              {!loading && !text && 'Runs appear here when they have completed an iteration.'}
+              {!loading && !text && 'Runs appear here after their first iteration.'}
             </Empty>
           </div>
         ) : (

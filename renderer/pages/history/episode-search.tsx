@@ -83,7 +83,7 @@ export function EpisodeSearch() {
       {found && found.episodes.length === 0 && (
         <div className="panel">
           {found.indexed === 0 && found.pending === 0 ? (
-            <Empty title="No episodes yet">Episodes appear here once a run has trained.</Empty>
+            <Empty title="No episodes yet">Episodes appear here after the first evaluation or rollout.</Empty>
           ) : (
             <Empty title="No matching episodes">Try fewer words, or all runs.</Empty>
           )}

@@ -103,7 +103,7 @@ function RunChoice({
             disabled={!optimizerKept}
             onChange={({ target }) => setKeepOptimizer(target.checked)}
           />
-          Keep the optimizer state
+          Keep optimizer state and critic
           {!optimizerKept && <span className="faint">(not in this checkpoint)</span>}
         </label>
       )}

@@ -64,7 +64,7 @@ function StudyFacts({ study: { question, constant, missing, numbers } }: { study
       </dl>
       {numbers.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-        <section className={styles.numbers} aria-label="Numbers of the paper" tabIndex={0}>
+        <section className={styles.numbers} aria-label="Numbers in the paper" tabIndex={0}>
           <table className="table">
             <thead>
               <tr>

@@ -66,7 +66,7 @@ export function ReplayPage({ turn, ...address }: ReplayPageProps) {
         <LevelStrip runId={runId} files={files} file={file} level={replay.summary} onChoose={selection.select} />
       )}
       {loaded && files.length === 0 ? (
-        <Empty title="No episodes yet">Episodes appear here when the first evaluation or rollout is complete.</Empty>
+        <Empty title="No episodes yet">Episodes appear here after the first evaluation or rollout.</Empty>
       ) : (
         <Body selection={selection} loading={loading} />
       )}

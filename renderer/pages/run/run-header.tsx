@@ -128,7 +128,7 @@ export function statusText(run: RunSummary): string {
   if (job && hasActiveJob(run) && !['running', 'paused', 'completed'].includes(status)) {
     if (job.phase !== 'running') return 'Waiting for the job';
     // After an end, the job also ends, or it was requeued and starts the run again.
-    return status === 'created' ? 'Starting…' : 'Its job is running';
+    return status === 'created' ? 'Starting…' : 'The job is running';
   }
   switch (status) {
     case 'created':

@@ -46,7 +46,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
             <th
               scope="col"
               className={`numeric ${styles.optional}`}
-              title="Success of the latest rollout, at the temperature of training"
+              title="Success of the latest rollout, at the training temperature"
             >
               Rollout success
             </th>

@@ -24,7 +24,7 @@ interface StudyChartProps {
   references: readonly Reference[];
 }
 
-/** Success before and after training per setting: means, 95 % intervals over at least three seeds, and each run. The table has the same numbers. */
+/** Success before and after training per setting: means, 95 % intervals from three seeds on, and each run. The table has the same numbers. */
 export function StudyChart({ rows, environment, references }: StudyChartProps) {
   const { ref, width: available } = useWidth();
   const width = Math.min(maxWidth, available);
@@ -45,7 +45,7 @@ export function StudyChart({ rows, environment, references }: StudyChartProps) {
         Success in {environmentTitle(environment)}:{' '}
         <span className={`${styles.key} ${styles.before}`} aria-hidden="true" /> before and{' '}
         <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training, mean over seeds, 95 %
-        interval over at least three; one dot per run{levels && `; ${levels}`}
+        interval from three seeds on; one dot per run{levels && `; ${levels}`}
       </figcaption>
       <div ref={ref}>
         {width > 0 && (

@@ -9,7 +9,7 @@ const formats: readonly Format[] = [
   {
     format: 'markdown',
     title: 'Results, Markdown',
-    text: 'Success per setting before and after training, with 95 % confidence intervals over at least three seeds.',
+    text: 'Success per setting before and after training, with 95 % intervals from three seeds on.',
     isText: true,
   },
   {

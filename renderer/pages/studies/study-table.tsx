@@ -12,7 +12,7 @@ import { originOf } from '../../views/use-parent.ts';
 import { divideChanges } from './shared-changes.ts';
 import styles from './study-table.module.css';
 
-/** Results per setting: means over completed runs, with 95 % intervals over at least three seeds, and links to the runs. */
+/** Results per setting: means over completed runs, with 95 % intervals from three seeds on, and links to the runs. */
 export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   const form = useQuery('configs.form', {}, 0).value;
   const fields = form
@@ -63,7 +63,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
       )}
       {collapses && (
         <p className={`${styles.meaning} muted small`}>
-          A run has collapsed once it has lost half of its best success, even if it recovers later. Template: responses
+          A run has collapsed once its success is below half of its peak, even if it recovers later. Template: responses
           keep their format. Chaos: they lose it. Locked: nearly the same reasoning on every level, and success stalls.
           Declining: between a fifth and a half is lost. Only completed runs that are long enough count. Intervals are
           95 % Wilson intervals.

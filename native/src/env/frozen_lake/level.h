@@ -16,7 +16,7 @@ struct FrozenLakeLevel {
   int goal = 0;
 };
 
-// Gymnasium's order.
+// In Gymnasium's order.
 enum class Direction { left, down, right, up };
 
 struct Outcome {

@@ -111,7 +111,7 @@ void Program::read_answer(json message) {
   if (found == episodes_.end()) return;  // a late answer to an episode that has ended
   ProgramEpisode& episode = *found->second;
   if (episode.state != ProgramEpisode::State::waiting)
-    return fail(episode, "it answered twice to one request: " + excerpt(dump(message)));
+    return fail(episode, "it sent two answers to one request: " + excerpt(dump(message)));
   if (message.contains("busy")) return decline(episode);
   if (const auto error = message.find("error"); error != message.end())
     return fail(episode, "it reported an error: " +

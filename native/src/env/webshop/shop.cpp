@@ -35,7 +35,7 @@ const SubPage* find_sub_page(std::string_view lower_name) {
   return nullptr;
 }
 
-// Python's json.dumps.
+// Formats a string like Python's json.dumps.
 std::string python_json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }

@@ -31,7 +31,8 @@ void add_shares(std::span<const Episode> episodes, Metrics& metrics) {
       metrics[metric::family_metric(metric::kRolloutActionShare, name)] = static_cast<double>(count) / executed;
 }
 
-// Counts first actions by index among the action names (for Bandit, the position of the arm); none counts as a choice.
+// Counts first actions by index among the action names (for Bandit, the position of the arm); no action counts as a
+// separate choice.
 struct FirstActions {
   std::map<int, int> counts;
   int episodes = 0;

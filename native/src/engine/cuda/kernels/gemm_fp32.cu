@@ -10,8 +10,7 @@ constexpr int kPadded = kTile + 4;  // keeps float4s aligned and the columns of 
 
 enum class Epilogue { sum, swiglu };
 
-// Maps a column of a swiglu tile to a row of b. Of each four columns, which one thread sums, two are gate and two are
-// up of the same elements.
+// Maps a column of a swiglu tile to a row of b. Each thread sums four columns: gate and up of the same two elements.
 __device__ __forceinline__ int swiglu_row(int tile_column, int first_column, int columns) {
   const int column = first_column + tile_column / 4 * 2 + tile_column % 2;
   return column < columns ? column + (tile_column % 4 / 2) * columns : 2 * columns;
