@@ -56,8 +56,9 @@ export class Queue {
     this.pool = new DevicePool(parts);
     this.placer = new Placer({ ...parts, pool: this.pool });
     this.stopEvents = parts.supervisor.events.on('summary', ({ id, status }) => {
-      if (isLive(status)) this.removeStarted(id);
-      else this.settleEnded(id);
+      // A working queue drops ended runs in its next pass.
+      if (isLive(status) || !this.working) this.removeStarted(id);
+      if (!isLive(status)) this.settleEnded(id);
       if (status !== 'running') this.advance();
     });
   }

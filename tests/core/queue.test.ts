@@ -221,6 +221,20 @@ describe('the queue', { timeout: 300_000 }, () => {
     expect(await untilStatus(core, runId, 'stopped')).toMatchObject({ iteration: 1, queuePosition: null });
   });
 
+  test('drops a run that a trainer completed while no process used the folder', async () => {
+    const core = await world.core();
+    const [runId, other] = [await create(core), await create(core)];
+    core.queue.add(runId);
+    core.queue.add(other);
+    const folder = core.runs.folder(runId);
+    await core.dispose();
+    execFileSync(fakeTrainer, ['train', folder]);
+    const reopened = await world.core();
+    await untilRun(reopened, other, ({ queuePosition }) => queuePosition === 1);
+    expect(reopened.queue.list()).toEqual([other]);
+    expect(reopened.runs.get(runId)).toMatchObject({ status: 'completed', queuePosition: null });
+  });
+
   test('sets a damaged file aside', async () => {
     writeFileSync(file(), '{"version":1,"runs":[');
     const core = await world.core();

@@ -62,25 +62,29 @@ export async function runQueue({ home }: CommandOptions): Promise<void> {
 /** Lets the host work through the queue and prints status changes. `printed` maps each run to the status last printed. */
 function untilEmpty(client: Client, printed: Map<string, string>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const check = () => void isDone(client).then((done) => done && resolve(), reject);
-    client.on('run', ({ id, status, iteration, iterations }) => {
-      if (status !== 'running') check();
+    const show = ({ id, status, iteration, iterations }: RunSummary) => {
       if (printed.get(id) === status) return;
       printed.set(id, status);
       print(`${id}  ${status}  ${iteration}/${iterations}`);
+    };
+    const update = async () => {
+      const { runs: waiting, problem } = await client.call('queue.list', {});
+      if (problem) throw new Failure(problem.code, problem.message, problem.hint);
+      const runs = await client.call('runs.list', {});
+      // A run may have ended between two hosts.
+      for (const run of runs) if (printed.has(run.id)) show(run);
+      if (waiting.length === 0 && !runs.some(({ status }) => isLive(status))) resolve();
+    };
+    const check = () => void update().catch(reject);
+    client.on('run', (run) => {
+      show(run);
+      if (run.status !== 'running') check();
     });
     client.on('queue', check);
     client.on('missed', check);
     client.onClose(() => reject(connectionLost()));
     client.call('queue.work', {}).then(check, reject);
   });
-}
-
-async function isDone(client: Client): Promise<boolean> {
-  const { runs: waiting, problem } = await client.call('queue.list', {});
-  if (problem) throw new Failure(problem.code, problem.message, problem.hint);
-  const runs = await client.call('runs.list', {});
-  return waiting.length === 0 && runs.every(({ status }) => status !== 'running' && status !== 'paused');
 }
 
 /** Lists the devices of the queue and the runs on them. */
