@@ -17,7 +17,7 @@ interface Task {
   summary: string;
   /** The measured results by the suffix of the algorithm (benchmarks/results/learning-*.json). */
   expects: Record<string, string>;
-  /** Suffix of the algorithm with the highest success after equal compute (benchmarks/results/algorithms.json). Absent: not compared. */
+  /** Suffix of the algorithm with the highest mean success over the compared tasks (benchmarks/results/algorithms.json). Absent: not compared. */
   recommended?: string;
   environments: EnvironmentConfig[];
   /** Folder in resources. Default: starter. */

@@ -54,7 +54,7 @@ describe('expected results of presets', () => {
   });
 });
 
-test('the recommended presets have the algorithm with the highest success after equal compute', () => {
+test('the recommended presets have the algorithm with the highest mean success after equal compute', () => {
   const { over_tasks } = result('algorithms');
   const [best] = over_tasks.toSorted(
     (a: { success: Estimate }, b: { success: Estimate }) => b.success.mean - a.success.mean,

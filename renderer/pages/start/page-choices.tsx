@@ -13,7 +13,7 @@ interface PageChoicesProps {
 }
 
 const recommendedText =
-  'The algorithm with the highest success on the task after equal compute, or StarPO-S (PPO) where no others were compared.';
+  'StarPO-S with GRPO on FrozenLake and Sokoban, where it has the highest mean success after equal compute. Other tasks: StarPO-S with PPO.';
 
 /** Shows settings for all presets: the algorithm and the automatic action. */
 export function PageChoices({ algorithms, chosen, choose, automaticAction, chooseAutomaticAction }: PageChoicesProps) {
