@@ -6,7 +6,7 @@ import { root } from '../scripts/lib/process.mjs';
 export const releaseRuns = join(root, 'tests/fixtures/1.0.0-beta.1');
 export const releaseEnvironments = ['bandit', 'frozen-lake', 'sokoban'];
 
-/** Copies a run and adds the tokenizer of its checkpoint, which is the starter model's. */
+/** Copies a run and adds the tokenizer of its checkpoint, which is the starter policy's. */
 export function copyReleaseRun(environment: string, folder: string): void {
   cpSync(join(releaseRuns, environment), folder, { recursive: true });
   copyFileSync(join(root, 'resources/starter/tokenizer.json'), join(folder, 'checkpoints/000002/tokenizer.json'));

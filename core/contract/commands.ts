@@ -29,7 +29,7 @@ export const commands = {
   'run.stop': { title: 'Stop…', menu: 'Run', keys: 'Mod+.' },
   'run.page': { title: 'Charts and log', menu: 'Run' },
   'run.replay': { title: 'Replay episodes', menu: 'Run' },
-  'run.thoughts': { title: 'Thought tree', menu: 'Run' },
+  'run.thoughts': { title: 'Reasoning tree', menu: 'Run' },
   'run.play': { title: 'Play against this agent', menu: 'Run' },
   'run.exports': { title: 'Export for other programs', menu: 'Run' },
   'run.star': { title: 'Star / unstar', menu: 'Run', keys: 'S' },

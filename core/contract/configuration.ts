@@ -223,7 +223,7 @@ export const launch = {
 export const trainMoreProcedures = {
   /**
    * Extends a completed run: a fork continues from its last checkpoint, bit-identical if the optimizer state is still there. Starts
-   * or queues the fork. Throws `run_not_completed`, `checkpoint_missing`, or as creating or starting a run does.
+   * or queues the fork. Throws `run_not_completed`, `checkpoint_missing`, or as `runs.create` and `runs.start` do.
    */
   'runs.trainMore': {
     changes: true,

@@ -77,7 +77,7 @@ const far = 60;
 const settled = 8;
 /** Ridge penalty on the weights. The weights of all examples sum to 1. */
 const penalty = 0.03;
-/** Number of score levels tried as the warning threshold. */
+/** Number of scores tried as the warning threshold. */
 const levels = 80;
 
 /** The part of an iteration that does not depend on the weights. */
@@ -165,7 +165,7 @@ function alarmsIn({ steps }: ReadRun, { weights: named, calm_for }: Thresholds, 
 }
 
 /**
- * Fits the weights by logistic regression and scales them to the warning level that maximizes the objective. Throws `labeled_runs_missing` if no run or
+ * Fits the weights by logistic regression and scales them so that the warning threshold maximizes the objective. Throws `labeled_runs_missing` if no run or
  * every run collapsed.
  */
 export function fitWeights(runs: readonly LabeledRun[], start: Thresholds): Thresholds {

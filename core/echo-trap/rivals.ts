@@ -128,7 +128,7 @@ function lowEntropy(entropy: Values): Raised[] {
   });
 }
 
-/** Returns the levels for a warning and a critical alert. */
+/** Returns the thresholds for a warning and a critical alert. */
 type Levels = (recent: readonly number[]) => [number, number];
 
 /** 3 and 4.5 standard deviations above the mean. */
@@ -138,7 +138,7 @@ const deviations: Levels = (recent) => {
   return [middle + 3 * deviation, middle + 4.5 * deviation];
 };
 
-/** Alerts on values above levels computed from the last 100 values, or from the first 100 if `frozen`, once per excursion. */
+/** Alerts on values above thresholds computed from the last 100 values, or from the first 100 if `frozen`, once per excursion. */
 function outliers(values: Values, levels: Levels, frozen = false): Raised[] {
   const recent: number[] = [];
   const raise = excursions();

@@ -24,7 +24,7 @@ export interface EvaluationTarget {
 /** Returns preset environments of types that a run did not train on. */
 export function otherEnvironments(config: RunConfig): EnvironmentConfig[] {
   const types = new Set<string>(config.environments.map(({ type }) => type));
-  // Starter models get the bare state, in the words that they know; published models need the rules.
+  // Starter policies get the bare state, in the words that they know; published models need the rules.
   const modelOf = (id: string) => presets.find((preset) => preset.id === id)?.config.start.model;
   const own = presets.filter((preset) => preset.config.start.model === (modelOf(config.preset) ?? 'starter'));
   return own.flatMap((preset) => preset.config.environments).filter(({ type }) => !types.has(type) && types.add(type));

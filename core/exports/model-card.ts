@@ -109,11 +109,9 @@ function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
       : [];
   return [
     `The model was trained only on ${markdownText(tasks(config))}, with one prompt format. Other tasks, sizes and prompts are untested unless listed above.`,
-    ...(config.rollout.think
-      ? ['Its reasoning is not an explanation: only success was rewarded, and the reasoning may contradict the action.']
-      : []),
+    ...(config.rollout.think ? ['Its reasoning is not a reliable explanation: it may contradict the action.'] : []),
     ...warning,
-    'The model was not tested for safety, bias or use outside games.',
+    'The model was not tested for safety, bias or use outside its training environments.',
   ]
     .map((line) => `- ${line}`)
     .join('\n');

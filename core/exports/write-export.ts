@@ -128,7 +128,7 @@ function configOf({ config, summary }: ExportJob): RunConfig {
   } catch {
     throw new Failure(
       'export_unsuitable',
-      `The configuration of run ${summary.id} is not available: it was imported, or made by another version.`,
+      `The configuration of run ${summary.id} is not available: the run was imported, or created by another version.`,
       'Export its metrics as CSV, JSON lines or TensorBoard events.',
     );
   }

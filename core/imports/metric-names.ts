@@ -96,9 +96,9 @@ const assumptions: readonly (readonly [ImportSource, RegExp, string])[] = [
   [
     'trl',
     /^(?:train\/)?reward_std$/,
-    'scale_rewards isn\'t "batch", so that it is the standard deviation within groups',
+    'scale_rewards isn\'t "batch", so the column is the standard deviation within groups',
   ],
-  ['other', /^(?:train\/)?reward[/_]std$/i, 'it is the standard deviation within groups'],
+  ['other', /^(?:train\/)?reward[/_]std$/i, 'the column is the standard deviation within groups'],
 ];
 
 /** Returns what the mapping of a column assumes, or null. */

@@ -50,7 +50,7 @@ export class Models {
     });
   }
 
-  /** Lists the starter model first, then downloaded, added and cached models. */
+  /** Lists the starter policy first, then downloaded, added and cached models. */
   async list(): Promise<ModelEntry[]> {
     const models = [this.starter(), ...this.downloaded(), ...this.added(), ...cached()];
     const isFirst = (model: ModelFolder, index: number) =>

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Waits until no other client on this computer plays the server over HTTP, because all clients share its one episode. The next client continues when
+ * Waits until no other client on this machine plays the server over HTTP, because all clients share its one episode. The next client continues when
  * the earlier one exits. Does not wait on systems other than Linux, which have no abstract sockets.
  */
 export async function becomeOnlyClient(address: string, onWait: () => void): Promise<void> {

@@ -114,7 +114,7 @@ export class Game {
       const { user, agent } = this;
       const { actions } = this.start;
       const action = actions.length === 0 ? name : actions.find((each) => each.toLowerCase() === name.toLowerCase());
-      if (action === undefined) throw invalidMove(`"${name}" is not a valid move`, actions);
+      if (action === undefined) throw invalidMove(`"${name}" is not a valid action`, actions);
       if (user.over) throw invalidMove('The level has ended', actions);
       const outcome = await this.parts.level.step(action);
       const outOfMoves = user.side.movesLeft <= 1 ? 'max_actions' : null;
@@ -276,7 +276,7 @@ export class Game {
 }
 
 export const gameUnknown = () =>
-  new Failure('game_unknown', 'That game has ended.', 'Open it again from the Play page.');
+  new Failure('game_unknown', 'This play session has ended.', 'Open it again from the Play page.');
 
 const invalidMove = (reason: string, actions: readonly string[]) =>
-  new Failure('move_invalid', `${reason}.`, `Moves: ${actions.join(', ')}.`);
+  new Failure('move_invalid', `${reason}.`, `Actions: ${actions.join(', ')}.`);

@@ -78,7 +78,7 @@ const tasks: Task[] = [
     name: 'bandit-inverted',
     title: 'Bandit, inverted (BanditRev)',
     summary:
-      'The names mislead: Teacher is the risky arm that pays more, Engineer the safe one. Needs a model that knows words, so the starter has no such preset.',
+      'The names mislead: Teacher is the risky arm that pays more, Engineer the safe one. Needs a model that knows words, so the starter policy has no such preset.',
     paper: '68 % on unseen names',
     environments: banditInverted.map((environment) => ({ ...environment, prompt: banditChatPrompt })),
     rollout: { max_response_tokens: 500, context: 1024 },

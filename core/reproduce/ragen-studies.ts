@@ -40,7 +40,8 @@ const numbers = (titles: readonly string[], values: readonly number[]) =>
   Object.fromEntries(titles.map((title, index) => [title, percent(values[index]!)]));
 
 const withoutWebShop = 'WebShop: its pages need a model with a long context, such as qwen2.5-3b.';
-const withoutBanditRev = 'BanditRev: its arm names mislead only a model that knows words. The starter does not.';
+const withoutBanditRev =
+  'BanditRev: its arm names mislead only a model that knows words, which the starter policy does not.';
 
 /** Collapse iterations from the text of section 4.1. */
 const vanilla: Record<string, Record<string, string> | undefined> = {

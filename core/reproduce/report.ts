@@ -66,7 +66,7 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
         ],
         [
           'Verdicts',
-          'A claim agrees or disagrees if the whole interval of the difference is on one side of 0, and is undecided otherwise. The best of several evaluations is higher than the expected value by chance.',
+          'A claim agrees if the whole interval of the difference is above 0, disagrees if it is below 0, and is undecided otherwise. The best of several evaluations is higher than the expected value by chance.',
         ],
       ],
     },

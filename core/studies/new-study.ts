@@ -8,7 +8,7 @@ import type { Trainer } from '../trainer/trainer.ts';
 const maxRuns = 2000;
 
 /**
- * Returns the file of a new sweep. Throws as creating a run with any of its settings does (the message names the setting), `environment_unknown`, or
+ * Returns the file of a new sweep. Throws as {@link prepareConfig} does for any of its settings (the message names the setting), `environment_unknown`, or
  * `study_invalid` if settings or seeds are repeated or a setting changes the seed. With `start`, it also throws `command_not_confirmed`, before the
  * sweep exists, so that a client can repeat the request after the user has confirmed.
  */

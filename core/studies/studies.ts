@@ -98,7 +98,7 @@ export class Studies {
     return id;
   }
 
-  /** Creates and queues the runs. Throws `study_completed`, or as creating and queueing a run does. Runs queued before an error stay queued; another start continues. */
+  /** Creates and queues the runs. Throws `study_completed`, or as `Runs.create` and `Queue.add` do. Runs queued before an error stay queued; another start continues. */
   async start(id: string): Promise<void> {
     const { state } = this.summary(id);
     if (state === 'completed')

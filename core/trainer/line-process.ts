@@ -39,7 +39,7 @@ export class LineProcess {
   }
 
   close(): void {
-    this.fail(new Failure('game_unknown', 'The game has ended.', 'Open it again.'));
+    this.fail(new Failure('game_unknown', 'This play session has ended.', 'Open it again.'));
     endChild(this.child);
   }
 

@@ -178,7 +178,7 @@ TEST_CASE("KL settings have no effect without kl.coefficient, nor gamma without 
   CHECK(idle_after({{"/kl/coefficient", 0.1}, {"/kl/placement", "loss"}}).contains("advantage.gamma"));
 }
 
-TEST_CASE("settings of sampling, levels, files, diagnostics, evaluation and device without effect are found") {
+TEST_CASE("settings of sampling, levels, files, diagnostics, evaluation and device that have no effect are found") {
   CHECK_FALSE(idle_in(starpo_s_example()).contains("rollout.top_p"));
   CHECK(idle_after({{"/diagnostics/every", 0}}).contains("diagnostics.samples"));
   CHECK_FALSE(idle_after({{"/diagnostics/every", 5}}).contains("diagnostics.samples"));

@@ -20,7 +20,7 @@ __global__ void add_one(float* values, int count) {
   if (i < static_cast<unsigned>(count)) values[i] += 1;
 }
 
-// Only one test may use this kernel, because it must not be loaded before.
+// Only one test may launch this kernel, because the test needs a kernel that was never loaded.
 __global__ void write_once(float* values) {
   if (threadIdx.x < 4) values[threadIdx.x] = 7;
 }

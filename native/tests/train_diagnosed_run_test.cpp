@@ -226,7 +226,9 @@ TEST_CASE_FIXTURE(Rollout, "a probe plays one turn on the same levels in every i
   CHECK(first[0].turns[0].ids != first[1].turns[0].ids);
 }
 
-TEST_CASE_FIXTURE(DiagnosedRun, "a probe does not change any bit of a run, and mutual information is measured on it") {
+TEST_CASE_FIXTURE(
+    DiagnosedRun,
+    "a probe does not change any bit of a run, and mutual information is measured on the probe's levels") {
   config["diagnostics"]["every"] = 2;
   CHECK(train() == 0);
   const auto weights_without = weights("000003");

@@ -37,7 +37,7 @@ export type Route =
   | { page: 'export'; runId: string }
   /** The roll-back of the run: its warning, changed settings and result. */
   | { page: 'rescue'; runId: string }
-  /** Thought tree of an iteration; null for the newest. */
+  /** Reasoning tree of an iteration; null for the newest. */
   | { page: 'thoughts'; runId: string; iteration: number | null }
   /** A level (from 1) of an evaluation set at an early and a late checkpoint; null for the first learned level. */
   | { page: 'then-and-now'; runId: string; set: string | null; level: number | null }

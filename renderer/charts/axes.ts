@@ -22,7 +22,7 @@ interface AxisLabels {
   by: string;
   /** Formats a position: "Iteration 43", "4.2k episodes". */
   position: (value: number) => string;
-  /** Formats a tick among others. */
+  /** Formats a tick. `all`: the values of all ticks of the axis. */
   tick: (value: number, index?: number, all?: readonly number[]) => string;
   /** The unit that the axis counts, if it isn't obvious; may be empty. */
   hint: string;

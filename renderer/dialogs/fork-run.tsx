@@ -101,4 +101,4 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
 
 /** Describes the iterations that a fork repeats. The last checkpoint of a completed run has none left. */
 const repeatedFrom = (at: number, iterations: number) =>
-  at < iterations ? `iterations ${at + 1} to ${iterations}` : 'none. To train it, raise Iterations on its page.';
+  at < iterations ? `iterations ${at + 1} to ${iterations}` : 'none. To train the fork, raise Iterations on its page.';

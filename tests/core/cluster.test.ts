@@ -314,7 +314,7 @@ test('an ended job that is requeued is active again, also on a full disk', async
   await world.close();
 });
 
-test('the answer to a test is described, and the tested script is not saved', async () => {
+test('the answer to a test of the script becomes a sentence, and the script is not saved', async () => {
   const world = new World();
   const answer = 'sbatch: Job 1 to start at 2026-11-26T12:26:33 using 1 processors on nodes n1 in partition gpu\n';
   const { calls, cluster } = clusterWith(world, () => answer);

@@ -159,7 +159,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     const again = await imported('trl', lines, 'log.jsonl');
     expect(again.names).toEqual(state.names);
     expect(again.remarks).toEqual([
-      '"reward_std" is read as rollout/reward_std_in_group, which assumes that scale_rewards isn\'t "batch", so that it is the standard deviation within groups.',
+      '"reward_std" is read as rollout/reward_std_in_group, which assumes that scale_rewards isn\'t "batch", so the column is the standard deviation within groups.',
     ]);
   });
 

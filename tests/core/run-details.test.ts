@@ -57,7 +57,7 @@ test('a phase ends when another begins, and writing ends with its event', () => 
   ]);
 });
 
-test('pauses are left out, and so are iterations that a resumed run repeats', () => {
+test('the timeline omits pauses and iterations that a resumed run repeats', () => {
   const pausing = [phase('rollout', 2), ['paused', { iteration: 1 }], ['resumed', { iteration: 1 }], iterated(2)];
   expect(spans(pausing as [string, object][])).toEqual(['rollout 2: 0 to 1', 'rollout 2: 2 to 3']);
   expect(

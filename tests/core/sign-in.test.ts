@@ -113,7 +113,7 @@ describe('signing in', { timeout: 60_000 }, () => {
     expect(await attempt(later + (await oneTimeCode(code)).slice(12))).toBe(401);
   });
 
-  test('a client with an invalid proof receives only the proof of core', async () => {
+  test("a client with an invalid proof receives only the server's proof", async () => {
     const { origin } = await (await serve()).endpoint();
     const protocols = ['starpo', randomHex(), randomHex()];
     for (const proof of ['{"proof":"00"}', 'garbage', 'null', 'x'.repeat(2000)]) {

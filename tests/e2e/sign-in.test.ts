@@ -62,7 +62,7 @@ test('one address signs in all tabs of a browser, but no other browser', async (
   const found = await stored(first);
   expect(found).toContain(hash.slice('#sign-in='.length));
   expect(found).not.toContain(token);
-  // Nothing as long as a key is stored.
+  // No stored value is as long as a key.
   expect(found).not.toMatch(/[0-9a-f]{64}/);
   expect(await context.cookies()).toEqual([]);
 });

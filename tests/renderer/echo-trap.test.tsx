@@ -56,7 +56,7 @@ test('a healthy run shows one line, which expands', async () => {
   );
   expect(page.find('[data-echo-trap]')!.textContent).toMatch(/Thresholds calibrated on .*FrozenLake/);
   expect(page.find('[data-echo-trap]')!.textContent).toMatch(
-    /Risk 0[.\d]*\. (Under 5|About \d+) % of the starter's runs at this risk collapse within 40 iterations\. A warning starts at 1/,
+    /Risk 0[.\d]*\. (Under 5|About \d+) % of the starter policy's runs at this risk collapse within 40 iterations\. A warning starts at 1/,
   );
   line.click();
   await page.shown(() => indicators().length === 0);

@@ -130,12 +130,12 @@ test('the model is chosen from a list or entered as a folder', async () => {
   const select = (await page.shown(field('Model'))) as unknown as HTMLSelectElement;
   await page.shown(() => select.options.length > 2);
   expect([...select.options].map(({ text }) => text)).toEqual([
-    'Starter model',
+    'Starter policy',
     'my-model, local folder',
     `${core.runs.get(trained).name}, iteration 40`,
     'Choose another folder…',
   ]);
-  expect(select.selectedOptions[0]!.text).toBe('Starter model');
+  expect(select.selectedOptions[0]!.text).toBe('Starter policy');
   const chosen = () => summary().textContent;
   page.choose(select, select.options[2]!.value);
   await page.shown(() => chosen()?.includes(join(trained, 'checkpoints', '000040')));
@@ -148,7 +148,7 @@ test('the model is chosen from a list or entered as a folder', async () => {
   await page.shown(() => chosen()?.includes('/nowhere/else'));
   expect(select.selectedOptions[0]!.text).toBe('Choose another folder…');
   await page.click('aside button[aria-label="Reset Model"]');
-  await page.shown(() => select.selectedOptions[0]!.text === 'Starter model');
+  await page.shown(() => select.selectedOptions[0]!.text === 'Starter policy');
   page.choose(select, mine);
   await page.shown(() => chosen()?.includes('my-model'));
   await page.click(page.withText('aside button', /^Start$/));

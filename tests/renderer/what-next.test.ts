@@ -31,7 +31,10 @@ describe('next steps', () => {
   });
 
   test('only explore in the sample run', () => {
-    expect(sampleIdeas(run()).map(({ label }) => label)).toEqual(['Replay its last episodes', 'Open the thought tree']);
+    expect(sampleIdeas(run()).map(({ label }) => label)).toEqual([
+      'Replay its last episodes',
+      'Open the reasoning tree',
+    ]);
   });
 
   test('the clip ends at the best checkpoint, or at the last if none beat the first or the run collapsed', () => {

@@ -75,7 +75,7 @@ const minimumDeviations = 6;
 const deviationOf = (values: readonly number[], middle: number) =>
   1.4826 * median(values.map((value) => Math.abs(value - middle)));
 
-/** The paper's point of no return. Compared with a running median, which a spike does not move. */
+/** The paper's point of no return. The gradient norm is compared with a running median, which a spike does not move. */
 export const gradientSpikes = detector({
   name: 'gradient_spikes',
   title: 'Gradient spike',

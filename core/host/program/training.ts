@@ -317,7 +317,7 @@ function addEnvironmentCommands(root: Command): void {
   command(
     env,
     'play',
-    'play a program in the terminal, one action per line',
+    'play an environment in the terminal, one action per line',
     [directory, limit, seed],
     playEnvironment,
   ).argument('<command>', 'shell command in quotes, which is executed, or the address of an OpenEnv server');

@@ -10,12 +10,12 @@ export const anotherFolder = '\u0000';
 
 /** Models included with the app, by their folder in resources. */
 const starters = new Map([
-  ['starter', { title: 'Starter model', note: 'The 1-million-parameter starter model included with the app.' }],
+  ['starter', { title: 'Starter policy', note: 'The 1-million-parameter starter policy included with the app.' }],
   [
     'starter-shop',
     {
-      title: 'Starter model for the shop',
-      note: 'The 800,000-parameter model for the shop included with the app. It knows only the words of the shop.',
+      title: 'Starter policy for the shop',
+      note: 'The 800,000-parameter starter policy for the shop included with the app. It knows only the words of the shop.',
     },
   ],
 ]);
@@ -31,7 +31,7 @@ export function useModelChoices(base: string, from: NewFrom): FormField['choices
     .filter(({ problem }) => problem === null)
     .map(({ name, folder, source }) =>
       source === 'starter'
-        ? { value: base === 'starter' ? base : folder, title: 'Starter model' }
+        ? { value: base === 'starter' ? base : folder, title: 'Starter policy' }
         : { value: name === base ? base : folder, title: `${name}, ${modelSources[source]}` },
     );
   const checkpoints = (list?.checkpoints ?? []).slice(0, maxRuns).map(({ name, iterations, folder }) => ({

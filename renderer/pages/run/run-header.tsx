@@ -142,13 +142,13 @@ export function statusText(run: RunSummary): string {
     case 'completed':
       return 'All iterations completed';
     case 'interrupted':
-      return 'The trainer exited unexpectedly. Resume to continue from the last checkpoint.';
+      return 'The trainer exited unexpectedly. Resume to continue.';
     case 'stopped':
       return successorOf(run) !== null
         ? 'Stopped by a roll-back. Training continues in the new run.'
         : 'Stopped. Resume to continue from the last checkpoint.';
     case 'failed':
-      return `Failed after iteration ${iteration}. Resume to continue from the last checkpoint.`;
+      return `Failed after iteration ${iteration}. Resume to try again.`;
     default:
       return 'Starting…';
   }

@@ -70,7 +70,7 @@ function ViewLinks({ run: { id: runId, task, startedAt } }: { run: RunSummary })
         to={{ page: 'then-and-now', runId, set: null, level: null }}
         ready={compared}
       />
-      <ViewLink title="Thought tree" icon="tree" to={{ page: 'thoughts', runId, iteration: null }} ready={played} />
+      <ViewLink title="Reasoning tree" icon="tree" to={{ page: 'thoughts', runId, iteration: null }} ready={played} />
       <ViewLink title="Replay episodes" icon="replay" to={{ page: 'replay', runId, episodeId: null }} ready={played} />
     </nav>
   );

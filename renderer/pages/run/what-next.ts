@@ -64,7 +64,7 @@ export function sampleIdeas(run: RunSummary): Idea[] {
     },
     {
       why: 'See how its reasoning changed during training.',
-      label: 'Open the thought tree',
+      label: 'Open the reasoning tree',
       to: { href: formatRoute({ page: 'thoughts', runId: run.id, iteration: null }) },
     },
   ];

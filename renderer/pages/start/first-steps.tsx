@@ -112,7 +112,7 @@ function MachineText({ system }: { system: SystemInfo | null }) {
 const gpuText = (gpus: SystemInfo['devices']) =>
   gpus.length > 0
     ? `GPU: ${gpus.map(({ name }) => name).join(', ')}.`
-    : 'No GPU found. The starter model trains on the CPU.';
+    : 'No GPU found. The starter policy trains on the CPU.';
 
 function TrainerText({ trainer }: { trainer: SystemInfo['trainer'] | undefined }) {
   const building = buildingText(trainer);

@@ -13,7 +13,7 @@ interface PageChoicesProps {
 }
 
 const recommendedText =
-  'StarPO-S with GRPO on FrozenLake and Sokoban, where it has the highest mean success after equal compute. Other tasks: StarPO-S with PPO.';
+  'StarPO-S with GRPO on the tasks where algorithms were compared: it has the highest mean success after equal compute. Other tasks: StarPO-S with PPO.';
 
 /** Shows settings for all presets: the algorithm and the automatic action. */
 export function PageChoices({ algorithms, chosen, choose, automaticAction, chooseAutomaticAction }: PageChoicesProps) {

@@ -50,7 +50,7 @@ export function SystemPage() {
 const findingNames: Record<string, string> = {
   trainer: 'Trainer',
   devices: 'Devices',
-  'starter policy': 'Starter model',
+  'starter policy': 'Starter policy',
   'data folder': 'Data folder',
   'free space': 'Free space',
 };

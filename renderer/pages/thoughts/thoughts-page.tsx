@@ -42,11 +42,11 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
   );
   const shown = iteration ?? iterations.at(-1) ?? null;
   const { thoughts, problem: failure, loading } = useThoughts(runId, loaded ? shown : null);
-  useTitle(`Thought tree · ${name}`);
+  useTitle(`Reasoning tree · ${name}`);
   if (problem) {
     return (
       <div className="page">
-        <h1>Thought tree</h1>
+        <h1>Reasoning tree</h1>
         <ErrorNote error={asFailure(problem).toApiError()} />
       </div>
     );
@@ -58,7 +58,7 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
           <Icon name="back" size={14} />
           {name}
         </a>
-        <h1>Thought tree</h1>
+        <h1>Reasoning tree</h1>
         <span className="spacer" />
         {shown !== null && <Iterations iterations={iterations} shown={shown} ready={!loading} />}
       </header>

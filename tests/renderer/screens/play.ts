@@ -9,7 +9,7 @@ import { Served } from './studio.ts';
 
 const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
 
-/** Creates completed runs with the starter model as checkpoint, and the real trainer to play; null if it isn't built. */
+/** Creates completed runs with the starter policy as checkpoint, and the real trainer to play; null if it isn't built. */
 export async function playStudio(): Promise<Served> {
   if (!existsSync(trainer)) throw new Error('The trainer is not built.');
   const served = await Served.start(trainer);

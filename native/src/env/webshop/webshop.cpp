@@ -246,7 +246,8 @@ std::string WebShop::info_json(bool at_start) const {
 
 std::vector<std::pair<std::string, std::string>> WebShop::idle_keys() const {
   std::vector<std::pair<std::string, std::string>> idle;
-  if (!permutation_) idle.emplace_back("split", "wrapper is none, so that levels are the numbers of goals");
+  if (!permutation_)
+    idle.emplace_back("split", "wrapper is none and split is not auto, so a level is the number of a goal");
   if (config_.wrapper == WebShopConfig::Wrapper::compact)
     idle.emplace_back("observation_mode", "wrapper is compact, which has its own observation");
   return idle;

@@ -18,7 +18,7 @@ export function Risk({ trap }: { trap: EchoTrap }) {
       <p>
         <strong>Risk {shortScore(risk)}.</strong>{' '}
         {collapseRate !== null &&
-          `${rateText(collapseRate)} of the starter's runs at this risk collapse within 40 iterations. `}
+          `${rateText(collapseRate)} of the starter policy's runs at this risk collapse within 40 iterations. `}
         {warned
           ? `Warned at iteration ${warned.iteration}${warned.risk === null ? '' : ` (${shortScore(warned.risk)})`}; clears after ${calmFor} iterations below ${clear}.`
           : risk >= warn
@@ -113,5 +113,5 @@ function alarmText(history: EchoTrap['riskHistory']): string {
 /** Rounds to 5 %, because the measured share is uncertain. */
 const rateText = (share: number) => (share < 0.05 ? 'Under 5 %' : `About ${Math.round(20 * share) * 5} %`);
 
-/** Rounds down, so that a score just below the warning level isn't shown as 1. */
+/** Rounds down, so that a score just below the warning threshold isn't shown as 1. */
 export const shortScore = (score: number) => String(Math.floor(100 * score) / 100);

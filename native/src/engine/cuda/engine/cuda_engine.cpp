@@ -138,7 +138,8 @@ class CudaEngine final : public Engine {
 
   std::optional<std::string> warning() const override {
     const bool falls_back = std::is_same_v<T, Bf16> && !exact() && !matmul_->uses_library();
-    return falls_back ? std::optional("exactness is fast, but " + matmul_->choice()) : std::nullopt;
+    return falls_back ? std::optional("exactness is fast, but cuBLASLt is not used. " + matmul_->choice())
+                      : std::nullopt;
   }
 
   std::optional<std::string> product_choice() const override { return matmul_->choice(); }
