@@ -87,6 +87,8 @@ test('at 200 % zoom the board and its controls fit the window, with the conversa
   await on('/replay/000020-train-0003', { viewport: { width: 720, height: 450 } }, async (page) => {
     const board = page.getByRole('region', { name: 'Player' }).getByRole('img');
     await board.waitFor();
+    // The header grows when the files are loaded.
+    await page.getByRole('link', { name: 'Reasoning' }).waitFor();
     const inWindow = async (locator: typeof board) => {
       const { y, height } = (await locator.boundingBox())!;
       return y >= 0 && y + height <= 450;

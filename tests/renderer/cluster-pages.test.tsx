@@ -204,7 +204,7 @@ test('a new sweep and the queue are submitted, and a sweep cancels its jobs', as
   const queued = [await make(), await make()];
   for (const runId of queued) page.core.queue.add(runId);
   go('#/queue');
-  await page.shown(page.withText('h1', 'Queue'));
+  await page.shown(() => page.all('ol > li').length === queued.length);
   await page.click(page.withText('header button', 'Submit to a cluster…') as () => HTMLElement);
   await submitDialog();
   await page.shown(() => fact('Start')?.startsWith('A job'));

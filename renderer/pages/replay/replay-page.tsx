@@ -98,7 +98,7 @@ function Header({ name, selection }: { name: string; selection: EpisodeSelection
       {file?.split === 'train' && file.evaluation === null && (
         <a className="button" href={formatRoute({ page: 'thoughts', runId, iteration: file.iteration })}>
           <Icon name="tree" size={14} />
-          Reasoning tree
+          Reasoning
         </a>
       )}
       {replay && <SaveMenu runId={runId} name={name} replay={replay} evaluation={evaluation} />}
