@@ -14,10 +14,6 @@ export function groupByTask(cards: readonly PresetCard[]): TaskPresets[] {
   );
 }
 
-/** Returns the task's default preset. */
-export const defaultOf = (presets: TaskPresets): PresetCard =>
-  presets.find(({ alias }) => alias !== null) ?? presets[0];
-
-/** Returns the task's preset with the given algorithm, otherwise its default. */
+/** Returns the task's preset with the given algorithm, otherwise the one with the short name. */
 export const presetOf = (presets: TaskPresets, algorithm: string | null): PresetCard =>
-  presets.find((preset) => preset.algorithm === algorithm) ?? defaultOf(presets);
+  presets.find((preset) => preset.algorithm === algorithm) ?? presets.find(({ alias }) => alias !== null) ?? presets[0];
