@@ -67,7 +67,7 @@ export function useCheckpointList(runId: string): readonly Checkpoint[] | null {
 /** Describes what a fork of a checkpoint keeps; null is shown until the checkpoint is loaded. */
 export function keptOf(checkpoint: Checkpoint | null): string {
   if (!checkpoint) return '…';
-  return `weights of iteration ${checkpoint.iteration}${checkpoint.optimizer ? ', optimizer state and critic' : '; optimizer and critic are new'}`;
+  return `weights of iteration ${checkpoint.iteration}${checkpoint.optimizer ? ', optimizer state and any critic' : '; the optimizer and any critic are new'}`;
 }
 
 export const Warnings = ({ warnings }: { warnings: readonly string[] }) =>

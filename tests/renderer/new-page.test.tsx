@@ -274,7 +274,7 @@ test("a run's configuration or checkpoint can be the base", async () => {
   expect(field('Seed')()?.value).toBe('5');
   pick(begin, '2');
   await page.shown(() => location.hash === `#/new/run/${parent}/2`);
-  await page.shown(page.withText('label', 'Keep optimizer state and critic'));
+  await page.shown(page.withText('label', 'Keep optimizer state and any critic'));
   await page.click(() => {
     const start = page.withText('aside button', /^Start$/)();
     return start?.closest('aside')?.textContent?.includes('on this machine') ? start : null;

@@ -103,7 +103,7 @@ function RunChoice({
             disabled={!optimizerKept}
             onChange={({ target }) => setKeepOptimizer(target.checked)}
           />
-          Keep optimizer state and critic
+          Keep optimizer state and any critic
           {!optimizerKept && <span className="faint">(not in this checkpoint)</span>}
         </label>
       )}
