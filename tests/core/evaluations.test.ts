@@ -1,4 +1,6 @@
-import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
@@ -263,6 +265,35 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
     expect(await repeated).toMatchObject({ name: 'long', state: 'running' });
     await expectGivenUp(long);
     await next.close();
+    core = await createCore({ home: world.home, resources, trainerPath: trainer });
+  });
+
+  test('the command line prints an evaluation that the trainer of a killed host completed, but no older one', async () => {
+    await core.dispose();
+    const pipe = join(world.folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const slow = join(world.folder, 'slow-trainer');
+    writeFileSync(slow, `#!/bin/sh\n[ "$1" = evaluate ] && cat ${pipe}\nexec ${trainer} "$@"\n`, { mode: 0o700 });
+    const interrupted = async (name: string) => {
+      const host = starpo(['serve', '--port', '0'], { ...environment, STARPO_TRAINER: slow });
+      await host.line(/^StarPO Studio is at/);
+      const command = starpo(['evaluate', runId, '--name', name], environment);
+      const loading = await open(pipe, 'w');
+      host.process.kill('SIGSTOP');
+      await loading.close();
+      const result = join(core.runs.folder(runId), 'evaluations', `${name}.json`);
+      await vi.waitFor(() => expect(existsSync(result)).toBe(true), { timeout: 60_000 });
+      await host.kill();
+      return command.finished;
+    };
+    expect(await interrupted('orphan')).toMatchObject({
+      status: 0,
+      output: expect.stringMatching(/\nevaluation orphan$/),
+    });
+    expect(await interrupted('orphan')).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining('has an evaluation orphan'),
+    });
     core = await createCore({ home: world.home, resources, trainerPath: trainer });
   });
 });

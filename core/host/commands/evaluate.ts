@@ -22,9 +22,11 @@ export interface EvaluateOptions extends Omit<NewEvaluation, 'checkpoint'> {
  */
 export async function evaluate(named: string, { home, json, ...options }: EvaluateOptions): Promise<void> {
   const request = { ...options };
-  let started = false;
+  const began = Date.now();
+  let hosts = 0;
   let evaluated = named;
   const play = async (client: Client, { signal }: TaskContext): Promise<Evaluation> => {
+    hosts += 1;
     await client.call('trainer.require', {});
     const runId = await resolveRun(client, evaluated);
     evaluated = runId;
@@ -36,12 +38,14 @@ export async function evaluate(named: string, { home, json, ...options }: Evalua
       // Progress is printed as lines instead.
       { signal, progress: () => {} },
       start,
-    ).catch((error) => {
-      // The previous host finished the evaluation just before it ended.
-      if (started && error.code === 'evaluation_exists') return ended.existing(request.name!);
-      throw error;
+    ).catch(async (error) => {
+      if (hosts === 1 || error.code !== 'evaluation_exists') throw error;
+      // The trainer of the previous host completed the evaluation.
+      const existing = await client.call('evaluations.get', { runId, name: request.name! });
+      if (existing.time < began) throw error;
+      ended.record(existing);
+      return existing;
     });
-    started = true;
     Object.assign(request, { checkpoint, name });
     const cancel = () => void client.call('evaluations.cancel', { runId, name }).catch(() => {});
     if (signal.aborted) cancel();
@@ -75,12 +79,7 @@ function watchEvaluations(client: Client, runId: string, json: boolean) {
   };
   client.on('evaluation', ({ evaluation }) => record(evaluation), runId);
   return {
-    /** Returns an evaluation that has already finished. */
-    existing: async (name: string): Promise<Evaluation> => {
-      const evaluation = await client.call('evaluations.get', { runId, name });
-      record(evaluation);
-      return evaluation;
-    },
+    record,
     /** Waits for a result. Throws `connection_lost` if the host exits first. */
     result: (name: string) =>
       new Promise<Evaluation>((resolve, reject) => {
