@@ -198,7 +198,7 @@ function report(): void {
       sweep: name,
       ...pairedDifferences(outcomes[points[0]!.name]!, of('comparison', task)[best]),
     }));
-  // Without the folder's path on this machine.
+  // FOLDER replaces the local path.
   const command = 'npm run benchmark:algorithms -- --home FOLDER';
   writeResult({ command, machine: machine(), results, over_tasks: overTasks(compared), grounded }, values.out);
 }

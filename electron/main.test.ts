@@ -130,7 +130,7 @@ test('the scheme serves the built page with a content security policy and nothin
   expect((await get('app://studio/..%2f..%2fhome%2fhost.json')).status).toBe(404);
 });
 
-test('a second start focuses the window at its link and opens no other', () => {
+test('a second instance opens its link in the existing window', () => {
   (electron.app as EventEmitter).emit('second-instance', {}, ['starpo-studio', '--flag', 'starpo://run/a-run']);
   expect(electron.windows).toHaveLength(1);
   expect(electron.sent).toEqual([['starpo-go', '#/run/a-run']]);

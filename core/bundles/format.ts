@@ -39,7 +39,7 @@ const allowed = new RegExp(
  */
 export const isAllowed = (path: string): boolean => allowed.test(path);
 
-/** Returns the maximum bytes of a file that the app reads into memory as JSON, which takes a multiple of them. Others have no limit. */
+/** Returns the maximum size of a file in bytes. Files that are parsed as JSON are limited, because parsing takes several times their size. */
 export function maxBytes(path: string): number {
   if (path === config) return 1 << 20;
   const isRead = path === annotations || path === forkBaseline || /^(rollouts|evaluations)\/.*\.json$/.test(path);

@@ -94,7 +94,7 @@ async function readDirectory(zip: ZipFile): Promise<Entry[]> {
     if (names.has(name)) throw invalid(`it contains ${entry.fileName} twice`);
     names.add(name);
     packed += entry.compressedSize;
-    // Overlapping entries are a zip bomb.
+    // Sizes above the file size mean that entries overlap, as in a zip bomb.
     if (packed > zip.fileSize) throw invalid('its files overlap');
     entries.push(entry);
   }

@@ -55,7 +55,7 @@ export function importEnvironments(draft: Draft): void {
   config.environments = environments;
   draft.note(
     'mapped',
-    `The tags are environments: ${environments.map(({ label, share }) => `${label} (share ${round(share)})`).join(', ')}.`,
+    `Each tag becomes an environment: ${environments.map(({ label, share }) => `${label} (share ${round(share)})`).join(', ')}.`,
   );
   importLevels(draft, val);
 }

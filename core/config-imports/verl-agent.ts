@@ -82,7 +82,7 @@ function importEnvironment(draft: Draft): void {
   ];
   draft.note(
     'mapped',
-    `env.env_name = ${name} is the environment sokoban, with one action per turn and ${steps} turns (env.max_steps).`,
+    `env.env_name = ${name} becomes the environment sokoban, with one action per turn and ${steps} turns (env.max_steps).`,
   );
   draft.changed("The prompt is StarPO Studio's, because verl-agent defines its prompts in code.");
 }

@@ -35,7 +35,7 @@ export const ownEnvironment = z.object({
   ...ownCommand.shape,
   /** SHA-256 of folder, line break and command. Consent is stored under it. */
   digest: z.string(),
-  /** Whether the user has confirmed the command on this machine. */
+  /** Whether the user has confirmed the command. */
   confirmed: z.boolean(),
   /** Valid actions that the program reported; null for free text. */
   actions: z.array(z.string()).nullable(),

@@ -55,7 +55,10 @@ export type ApiError = z.infer<typeof apiError>;
 
 export const tagText = z
   .string()
-  .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._:/+-]{0,39}$/u, 'must be 1 to 40 letters, digits, spaces or . _ : / + -');
+  .regex(
+    /^[\p{L}\p{N}][\p{L}\p{N} ._:/+-]{0,39}$/u,
+    'must be 1 to 40 letters, digits, spaces or . _ : / + -, and begin with a letter or digit',
+  );
 export const noteText = z.string().max(10_000);
 /** Length limit for reading existing texts, which run lists include. */
 export const keptText = z.string().max(65_536);

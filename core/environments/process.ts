@@ -12,7 +12,7 @@ export const processEnvironment: Environment = {
       {
         path: 'command',
         title: 'Command',
-        help: 'Shell command that starts the program. You confirm it before it runs for the first time.',
+        help: 'Shell command that starts the program. You must confirm it before it can run.',
       },
       { path: 'directory', title: 'Folder', help: 'Folder in which the command runs. An absolute path.' },
       { path: 'processes', title: 'Processes', help: 'Maximum number of processes that play episodes at once.' },
@@ -23,15 +23,15 @@ export const processEnvironment: Environment = {
       },
       {
         path: 'start_seconds',
-        title: 'Start limit',
+        title: 'Startup timeout',
         unit: 's',
-        help: 'Time limit for a process to start and become ready.',
+        help: 'Timeout for a process to start and become ready.',
       },
       {
         path: 'answer_seconds',
-        title: 'Answer limit',
+        title: 'Step timeout',
         unit: 's',
-        help: 'Time limit per reset and step. An episode that exceeds it is played again once; if that fails too, it is void.',
+        help: 'Timeout per reset and step. An episode that exceeds it is played again once; if that fails too, it is void.',
       },
     ],
   },

@@ -116,12 +116,12 @@ function nonEmpty<T>({ summary }: ExportJob, items: readonly T[], kind: string):
     'export_unsuitable',
     `Run ${summary.id} has no ${kind} to export.`,
     kind === 'episodes'
-      ? 'Its episode files were deleted, or it was imported without episodes.'
+      ? 'The run has no rollout yet, its episode files were deleted, or it was imported without episodes.'
       : 'The run has not trained yet. Start it, or choose another run.',
   );
 }
 
-/** Throws `export_unsuitable` for imported runs, which have no configuration. */
+/** Throws `export_unsuitable` if the configuration is invalid: the run was imported, or created by another version. */
 function configOf({ config, summary }: ExportJob): RunConfig {
   try {
     return validateConfig(config);

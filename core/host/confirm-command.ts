@@ -7,7 +7,7 @@ export async function askOnTerminal({ command, directory }: OwnCommand): Promise
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const question = `This command runs for the first time on this machine:\n  ${visibleText(command)}\n  in ${visibleText(directory)}\nRun it? [y/N] `;
+    const question = `This command has not been confirmed yet:\n  ${visibleText(command)}\n  in ${visibleText(directory)}\nRun it? [y/N] `;
     return /^y(es)?$/i.test((await terminal.question(question)).trim());
   } finally {
     terminal.close();

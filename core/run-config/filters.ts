@@ -3,7 +3,7 @@ import type { RunConfig } from './run-config.ts';
 const scores: Readonly<Record<string, string>> = {
   reward_std: 'reward standard deviation',
   entropy: 'mean token entropy',
-  length: 'mean response length',
+  length: 'mean response tokens per episode',
 };
 
 /** Describes the groups that a filter keeps, as a phrase. `filter.strategy` is not `none`. See native/src/algorithm/filter.h. */

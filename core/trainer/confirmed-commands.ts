@@ -23,7 +23,7 @@ export const ownCommands = ({ environments, reward }: WithCommands): OwnCommand[
 ];
 
 /**
- * The commands that the user has confirmed on this machine, in `commands.json` of the data folder. Run folders, bundles and configurations can't
+ * The commands that the user has confirmed, in `commands.json` of the data folder. Run folders, bundles and configurations can't
  * add to it.
  */
 export class ConfirmedCommands {
@@ -66,7 +66,7 @@ export class ConfirmedCommands {
 const commandNotConfirmed = ({ command, directory }: OwnCommand) =>
   new Failure(
     'command_not_confirmed',
-    `The command "${command}" in ${directory} was not confirmed on this machine.`,
+    `The command "${command}" in ${directory} was not confirmed.`,
     'Confirm it in the app, or run `starpo env allow` with this command in this folder. Run only commands that you trust.',
     { command, directory },
   );

@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
       "preview", "Print the first prompts and the memory plan of a configuration as JSON; FILE - reads standard input",
       [&] { return starpo::preview_command(path, levels); });
   preview->add_option("FILE", path)->required();
-  preview->add_option("--levels", levels, "levels per environment; default 3")->check(CLI::Range(0, 16));
+  preview->add_option("--levels", levels, "levels per environment; default: 3")->check(CLI::Range(0, 16));
 
   add("schema", "Print every configuration key with type and range, and all metric names",
       [] { return starpo::schema_command(); });
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
   std::string device = "auto", filter;
   auto* self_test = add("selftest", "Check the engine's operations on a device against reference results",
                         [&] { return starpo::self_test_command(device, filter, json); });
-  self_test->add_option("--device", device, "cpu, cuda:N or auto");
+  self_test->add_option("--device", device, "auto, cpu, cuda or cuda:N; default: auto");
   self_test->add_option("--filter", filter, "run only checks whose name contains this text");
   self_test->add_flag("--json", json, "print results as JSON lines");
 

@@ -19,7 +19,7 @@ TEST_CASE("Philox matches the known-answer test of its authors") {
   CHECK(ones == std::array<std::uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
 }
 
-TEST_CASE("standard deviation is unbiased and exactly zero for equal scores") {
+TEST_CASE("standard deviation divides by n - 1 and is exactly zero for equal scores") {
   const std::vector<double> values{1, 2, 3, 4}, equal(16, 0.1);
   CHECK(standard_deviation(values) == doctest::Approx(1.2909944487358056));
   CHECK(standard_deviation(equal) == 0);

@@ -160,7 +160,7 @@ TEST_CASE("a filter has no effect without groups that differ, or if it keeps all
   CHECK(one_group.contains("filter.keep"));
 }
 
-TEST_CASE("dr_grpo keeps the length bias unless the loss is divided by a fixed length") {
+TEST_CASE("dr_grpo is reported as partly idle unless policy_loss.average is fixed_length or trajectory_sum") {
   CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}}).contains("advantage.estimator"));
   CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}, {"/policy_loss/average", "token"}})
             .contains("advantage.estimator"));

@@ -156,7 +156,7 @@ TEST_CASE("every protocol violation fails the episode with the reason and the li
       {R"(echo '{"id":1,"observation":"s","reward":NaN,"done":false}')", "NaN and Infinity are not JSON"},
       {R"(echo '{"id":1,"observation":"s","reward":1e999,"done":false}')", "not a JSON object"},
       {R"(echo '{"id":1,"observation":"s","reward":null,"done":false}')", "reward is not a finite number"},
-      {R"(echo '{"id":1,"observation":"s","reward":1,"terms":{"a":2},"done":false}')", "the sum of terms"},
+      {R"(echo '{"id":1,"observation":"s","reward":1,"terms":{"a":2},"done":false}')", "the terms do not add up"},
       {R"(echo '{"id":1,"observation":"s","reward":1}')", "done is missing"},
       {R"(echo '{"id":1,"observation":"s","reward":1,"done":false,"sucess":true}')", "\"sucess\" is unknown"},
       {R"(echo '{"id":9,"observation":"s","reward":1,"done":false}')",
@@ -328,7 +328,7 @@ TEST_CASE("the terms of a reward program are valid, or the whole answer is rejec
   }
 }
 
-TEST_CASE("a reward program adds weighted terms to the turns; an episode that it can't score twice is void") {
+TEST_CASE("a reward program adds weighted terms to the turns; an episode whose scoring fails twice is void") {
   const std::string id = R"(s/.*"id":\([0-9]*\).*/)";
   const auto answer = [&](const std::string& pattern, const std::string& text) {
     return R"( -e '/)" + pattern + "/{" + id + R"({"id":\1,)" + text + "}/p;b;}'";

@@ -67,7 +67,7 @@ TEST_CASE("human goals have values without names, no final dots, and at least on
   CHECK(goal.options[0].value == "navy");
 }
 
-TEST_CASE("a price cap is the larger of two of the next four tens, up to 990") {
+TEST_CASE("a price cap is the larger of two draws from the next four multiples of ten, at most 990") {
   const auto cap_at = [](double price) {
     auto products = shop_products();
     products.resize(1);

@@ -6,7 +6,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { useConsent } from '../stores/consent-store.ts';
 import styles from './confirm-command.module.css';
 
-/** Asks before the command of an environment or a reward program runs for the first time on this machine. */
+/** Asks for confirmation of a command of an environment or reward program that was not confirmed before. */
 export function ConfirmCommand() {
   const { asked, answer } = useConsent();
   const digest = useDigest(asked);
@@ -16,7 +16,7 @@ export function ConfirmCommand() {
       wide
       onClose={() => answer(false)}
       title="Run this command?"
-      description="This command has not run on this machine before. It can read and change your files, so run it only if you trust it."
+      description="You have not confirmed this command yet. It can read and change your files, so run it only if you trust it."
       actions={
         <>
           <Button onClick={() => answer(false)}>Cancel</Button>

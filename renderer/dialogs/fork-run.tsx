@@ -63,7 +63,7 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
   return (
     <FormDialog
       title="Fork from a checkpoint"
-      description={`Creates a new run with the settings of ${run.name}, which doesn't change. Start it or change its settings on its page.`}
+      description={`Creates a new run with the settings of ${run.name}, which doesn't change. Start it on its page; to change settings, choose Duplicate with changes there.`}
       submit="Create fork"
       disabled={busy || checkpoint === null || problem !== null}
       onSubmit={() => checkpoint && void fork(checkpoint)}
@@ -101,4 +101,6 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
 
 /** Describes the iterations that a fork repeats. The last checkpoint of a completed run has none left. */
 const repeatedFrom = (at: number, iterations: number) =>
-  at < iterations ? `iterations ${at + 1} to ${iterations}` : 'none. To train the fork, raise Iterations on its page.';
+  at < iterations
+    ? `iterations ${at + 1} to ${iterations}`
+    : 'none: the fork would have no iterations left. Use Train more instead.';

@@ -169,7 +169,7 @@ const jobsText = ({ jobs, atOnce }: JobPrice, target: string) =>
   `${jobs} on ${target}${jobs > 1 ? `, at most ${atOnce} at once` : ''}`;
 
 function durationText({ seconds }: JobPrice): string {
-  if (seconds === null) return 'Unknown, because this machine has not trained the model yet.';
+  if (seconds === null) return 'Unknown: no earlier run of this model on such a device.';
   return sentence(`${approximateDuration(seconds)} at this machine's speed`);
 }
 

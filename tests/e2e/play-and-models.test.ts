@@ -127,7 +127,7 @@ test('an environment of the user is confirmed, checked, played by hand and by a 
   expect(await question.textContent()).toContain(command);
   await expectAccessible();
   await question.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByText('was not confirmed on this machine').waitFor();
+  await page.getByText('was not confirmed.').waitFor();
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await question.getByRole('button', { name: 'Run command' }).click();
   await page.getByRole('heading', { name: '2048', level: 1 }).waitFor();

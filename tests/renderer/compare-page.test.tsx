@@ -75,7 +75,7 @@ test('runs are grouped by a setting in the table and on the charts', async () =>
   expect(heads.filter((text) => text?.startsWith('clip high'))).toEqual(['clip high 0.41 run', 'clip high 0.282 runs']);
 });
 
-test('Compare without runs lists them to tick, and columns can be chosen', async () => {
+test('Compare without selected runs lists all runs for selection, and columns can be chosen', async () => {
   page = await Page.start(template);
   page.open('#/compare');
   await page.shown(page.withText('p', 'No runs ticked'));

@@ -79,7 +79,7 @@ test('an address lists only the episodes with a reward', async () => {
   await page.shown(page.withText('.episodes-tools [role="status"]', '8 of 8 episodes'));
 });
 
-test('another iteration shows the same group and member', async () => {
+test('another iteration shows the same group and episode', async () => {
   page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-frozen-lake-0007`);
   await page.shown(board);
@@ -219,7 +219,7 @@ test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
   },
 );
 
-test('following the newest file shows each new rollout at the same group and member', async () => {
+test('following the newest file shows each new rollout at the same group and episode', async () => {
   page = await Page.start();
   vi.stubEnv('FAKE_TRAINER_HOLD', '1');
   const { core } = page;

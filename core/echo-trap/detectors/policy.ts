@@ -35,7 +35,7 @@ export const entropyFalls = detector({
 export const entropyRises = detector({
   name: 'entropy_rises',
   title: 'Entropy rises',
-  meaning: 'Responses are becoming random. The learning rate or the entropy bonus is too high.',
+  meaning: 'Responses are becoming random. The learning rate or the entropy bonus may be too high.',
   regime: 'chaos',
   family: 'entropy',
   weight: 0.081,
@@ -104,7 +104,7 @@ export const gradientSpikes = detector({
 export const gradientGrows = detector({
   name: 'gradient_grows',
   title: 'Gradient norm grows',
-  meaning: 'Gradients stay much larger than at the start: the learning rate is too high for the current policy.',
+  meaning: 'Gradients stay much larger than at the start: the learning rate may be too high for the current policy.',
   family: 'gradient',
   weight: 0,
   thresholds: { gradient_growth: threshold(2, 1.1, 100) },
@@ -243,7 +243,7 @@ export const formatFalls = detector({
 export const responsesGrow = detector({
   name: 'responses_grow',
   title: 'Responses grow longer',
-  meaning: 'Responses are much longer than at the start and often hit the token limit.',
+  meaning: 'Episodes have many more sampled tokens than at the start.',
   regime: 'chaos',
   family: 'format',
   weight: 0,

@@ -118,7 +118,7 @@ export const actionsIgnoreState = detector({
 export const reasoningShortens = detector({
   name: 'reasoning_shortens',
   title: 'Reasoning shortens',
-  meaning: 'Reasoning is much shorter than at the start and leaves out details of the level.',
+  meaning: 'Reasoning is much shorter than at the start and may leave out details of the level.',
   regime: 'template',
   family: 'format',
   weight: 0.016,
@@ -127,11 +127,11 @@ export const reasoningShortens = detector({
   read: (view, memory, own) => againstStart(view, memory, 'rollout/think_tokens', own.reasoning_length),
 });
 
-/** Entropy of the answer tokens. If it rises while reasoning entropy falls, reasoning no longer determines the action. */
+/** Entropy of the answer tokens. If it rises, reasoning no longer determines the action. */
 export const actionsScatter = detector({
   name: 'actions_scatter',
   title: 'Actions become random',
-  meaning: 'Reasoning repeats while actions become random.',
+  meaning: 'The entropy of the answer tokens is far above its baseline: actions become random.',
   family: 'actions',
   weight: 0.3,
   later: true,

@@ -19,7 +19,7 @@ const rewardStd = 'rollout/reward_std_in_group';
 export const rewardStdFalls = detector({
   name: 'reward_std_falls',
   title: 'Reward std falls',
-  meaning: 'Episodes of the same level get the same reward, so there is little to learn from.',
+  meaning: 'Rewards of episodes of the same level differ less and less, so there is little to learn from.',
   regime: 'template',
   family: 'reward_std',
   reference: 'best',
@@ -42,8 +42,7 @@ export const rewardStdFalls = detector({
 export const groupsFail = detector({
   name: 'groups_fail',
   title: 'All-fail groups increase',
-  meaning:
-    'On more and more levels every episode fails: the policy acts the same on every level and gets no signal to improve.',
+  meaning: 'On more and more levels every episode fails, and these levels give no signal to improve.',
   regime: 'template',
   family: 'reward_std',
   weight: 0,

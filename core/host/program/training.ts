@@ -193,17 +193,17 @@ function addReproduceCommand(root: Command): void {
       [
         option('--quick', 'shorten every run to about a hundredth: minutes on two cores'),
         repeatable('--only <study>', 'run one study, for example figure-7 or table-3; repeatable'),
-        option('--model <model>', 'models of presets: starter or qwen2.5-0.5b').default('starter'),
+        option('--model <model>', 'model whose presets to run: starter, qwen2.5-0.5b, ...').default('starter'),
         number(
           '--seeds <number>',
-          'seeds per setting; default 3 for figures 5, 7, 9 and 11, else 1; 1 with --quick',
+          'seeds per setting (default: 3 for figures 5, 7, 9 and 11, else 1; with --quick 1)',
           z.int().min(1).max(100),
         ),
         option(
           '--device <device>',
-          "auto, cpu, cuda or cuda:<number>; default: the presets' device, cpu for the starter",
+          "auto, cpu, cuda or cuda:<number> (default: the presets' device, cpu for the starter)",
         ),
-        option('--out <folder>', 'folder of report.md and report.html; default: ragen-report'),
+        option('--out <folder>', 'folder of report.md and report.html (default: ragen-report)'),
       ],
       loading(async () => (await import('../commands/reproduce.ts')).reproduce),
     ),
@@ -293,7 +293,7 @@ function addWebShopCommands(root: Command): void {
 /** Adds the commands for the user's own environments. */
 function addEnvironmentCommands(root: Command): void {
   const env = root.command('env').description('manage your own environments');
-  const directory = option('--directory <folder>', 'folder in which the command runs; default: the current one');
+  const directory = option('--directory <folder>', 'folder in which the command runs (default: the current one)');
   examples(
     command(env, 'allow', 'let runs start a command', [directory], allowCommand).argument(
       '<command>',
@@ -301,7 +301,7 @@ function addEnvironmentCommands(root: Command): void {
     ),
     "env allow 'python3 countdown.py' --directory examples/environments",
   );
-  const limit = number('--limit <seconds>', 'time limit per answer; default 30', z.number().min(0.1).max(3600));
+  const limit = number('--limit <seconds>', 'timeout per answer (default: 30)', z.number().min(0.1).max(3600));
   examples(
     command(
       env,
@@ -313,7 +313,7 @@ function addEnvironmentCommands(root: Command): void {
     "env check 'node 2048.mjs' --directory examples/environments",
     'env check http://127.0.0.1:8000',
   );
-  const seed = number('--seed <number>', 'seed of the first level; default 10000', z.int().min(0));
+  const seed = number('--seed <number>', 'seed of the first level (default: 10000)', z.int().min(0));
   command(
     env,
     'play',

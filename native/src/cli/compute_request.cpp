@@ -47,7 +47,7 @@ nlohmann::json complete_section(const Json& request, const std::string& name) {
 const Json& list_in(const Json& object, const std::string& key, const std::string& path) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array() || found->empty())
-    throw invalid(path.empty() ? key : path + "." + key, "must be a list that is not empty");
+    throw invalid(path.empty() ? key : path + "." + key, "must be a non-empty list");
   return *found;
 }
 

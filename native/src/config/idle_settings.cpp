@@ -91,7 +91,7 @@ void add_clips(const RunConfig& config, IdleList& idle) {
                            " episodes per iteration fit into one policy_loss.mini_batch of " + number(loss.mini_batch) +
                            " and policy_loss.epochs is 1, so each iteration takes one optimizer step: ";
   idle.add(clip_paths, once + "the ratio is 1 at every token" + exception);
-  idle.add({"critic.value_clip"}, once + "values equal those before the update" + exception);
+  idle.add({"critic.value_clip"}, once + "the critic's values equal those before the update" + exception);
 }
 
 void add_loss(const RunConfig& config, IdleList& idle) {
@@ -154,10 +154,10 @@ void add_advantage(const RunConfig& config, IdleList& idle) {
   if (!config.advantage.whiten) idle.add({"advantage.whiten_over"}, "advantage.whiten is false");
   const auto average = config.policy_loss.average;
   if (estimator == Estimator::dr_grpo && average != LossAverage::fixed_length && average != LossAverage::trajectory_sum)
-    idle.add(
-        {"advantage.estimator"},
-        "dr_grpo also removes the length bias, which needs policy_loss.average fixed_length: the weight of a token "
-        "still depends on its episode's length");
+    idle.add({"advantage.estimator"},
+             "dr_grpo removes the length bias only with policy_loss.average fixed_length or trajectory_sum: here, the "
+             "weight of "
+             "a token depends on the number of tokens in its episode or mini-batch");
 }
 
 void add_rewards(const RunConfig& config, IdleList& idle) {

@@ -22,7 +22,7 @@ JournalTail read_journal_tail(const std::filesystem::path& events);
 // it started from. Errors: journal_unreadable.
 int last_complete_iteration(const std::filesystem::path& events);
 
-// Returns the labels of the evaluations since an iteration was last completed, or since the start if it never was.
+// Returns the labels of the evaluations since `iteration` was last completed, or since the start if it never was.
 // Errors: journal_unreadable.
 std::set<std::string> evaluated_labels(const std::filesystem::path& events, int iteration);
 

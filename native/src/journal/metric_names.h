@@ -211,7 +211,8 @@ inline constexpr std::array kIterationMetrics{
                 "temperature; absent without reasoning"},
     Description{kRolloutAnswerEntropy, "nats",
                 "mean over sampled tokens after `</think>`, from logits / temperature; absent without reasoning"},
-    Description{kRolloutEntropyByTurn, "nats", "mean over sampled tokens of turns 1 to 8"},
+    Description{kRolloutEntropyByTurn, "nats",
+                "mean over the sampled tokens of this turn, from logits / temperature; turns 1 to 8"},
     Description{kRolloutActionShare, "share",
                 "executed actions with this name; absent for environments without named actions"},
     Description{kRolloutFirstActionEntropy, "nats",
@@ -245,7 +246,7 @@ inline constexpr std::array kIterationMetrics{
     Description{kActorLossLogRatio, "", "term of the loss: squared log-ratios; absent if the penalty is 0"},
     Description{kActorLossLikelihood, "",
                 "term of the loss: lost likelihood of good tokens (LLDS); absent if its coefficient is 0"},
-    Description{kActorEntropy, "nats", "mean over trained tokens, without skipped episodes"},
+    Description{kActorEntropy, "nats", "mean over trained tokens, without skipped samples"},
     Description{kActorGradNorm, "", "global gradient norm before clipping, mean over optimizer steps"},
     Description{kActorGradNormMax, "", "global gradient norm before clipping, maximum over optimizer steps"},
     Description{kActorClipFractionLow, "share", "trained tokens clipped at the lower bound of the ratio"},
@@ -254,7 +255,7 @@ inline constexpr std::array kIterationMetrics{
                 "largest ratio of update to rollout probability of a trained token, over optimizer steps; 1 if the "
                 "policy did not change"},
     Description{kActorApproximateKl, "nats",
-                "rollout minus update log-probability, mean over trained tokens, without skipped episodes"},
+                "rollout minus update log-probability, mean over trained tokens, without skipped samples"},
     Description{kActorKlToReference, "nats",
                 "KL to the reference by `kl.estimator`, mean over trained tokens, before the update; absent where "
                 "`kl.coefficient` is 0"},
@@ -364,8 +365,8 @@ inline constexpr std::array kIterationMetrics{
 
 inline constexpr std::string_view kRolloutPrefix = "rollout/";
 
-// Returns whether a metric is also reported per environment when several are trained. Rollout metrics that are counted
-// from episodes are.
+// Returns whether a metric is also reported per environment when several are trained: all rollout metrics but those of
+// the whole rollout.
 constexpr bool has_environment_breakdown(std::string_view name) {
   return name.starts_with(kRolloutPrefix) && !name.starts_with(kRolloutLogprobGap) && name != kRolloutRounds &&
          name != kRolloutEnvironmentFailureRate && name != kRolloutVoidRate;

@@ -36,7 +36,7 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& index
   constexpr std::uintmax_t largest_index = 256 << 20;
   const json object = json::parse(read_text_file(index, largest_index).value_or(""), nullptr, false);
   if (!object.is_object() || !object.contains("weight_map") || !object["weight_map"].is_object())
-    invalid(index, "weight_map is missing");
+    invalid(index, "it is not a JSON object with an object weight_map");
   std::map<std::string, std::string> shards;
   for (const auto& [tensor, value] : object["weight_map"].items()) {
     if (!value.is_string()) invalid(index, "the weight_map entry of " + tensor + " is not a file name");

@@ -115,6 +115,6 @@ export function describeRoom(room: Room, lost: Cell | null): string {
     ...(loose.length > 0 ? [`Boxes at ${cellsText(loose)}.`] : []),
     ...(stored.length > 0 ? [`Boxes on targets at ${cellsText(stored)}.`] : []),
     ...(lost ? [`The box at ${cellText(lost)} can no longer reach a target.`] : []),
-    open.length > 0 ? `Targets without a box at ${cellsText(open)}.` : 'No target without a box.',
+    open.length > 0 ? `Targets without a box at ${cellsText(open)}.` : 'Every target has a box.',
   ].join(' ');
 }

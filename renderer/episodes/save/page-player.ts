@@ -1,6 +1,6 @@
 /**
  * Script of a saved episode: plays the boards of the page in order. It takes them from the document, so its text is the
- * same on every page and the page's policy can name its hash.
+ * same on every page, and the page's Content-Security-Policy can allow it by its hash.
  */
 export const playerScript = `
 const player = document.querySelector('.player');

@@ -81,7 +81,7 @@ export function AddEnvironment({ close }: { close: () => void }) {
             title="Address"
             example="http://localhost:8000"
             maxLength={2048}
-            help="The address of a running OpenEnv server. The app's own client plays it."
+            help="Address of a running OpenEnv server. The app connects to it with its built-in client."
             value={address}
             onChange={setAddress}
           />

@@ -51,7 +51,7 @@ export function pointsOf(variation: Variation, fields: readonly PlacedField[]): 
   return sets.map((set, index) => {
     const name = names[index]!;
     const usable = name.length <= maxNameLength && names.indexOf(name) === names.lastIndexOf(name);
-    return { name: usable ? name : `point ${index + 1}`, set };
+    return { name: usable ? name : `setting ${index + 1}`, set };
   });
 }
 

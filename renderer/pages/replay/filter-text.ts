@@ -19,7 +19,7 @@ export function filterOf(config: unknown): FilterSettings {
 const rankings: Readonly<Record<string, string>> = {
   reward_std: 'reward std',
   entropy: 'entropy',
-  length: 'response length',
+  length: 'response tokens per episode',
 };
 
 /** Returns how many groups a fraction keeps, at least one, as the trainer computes it. */
@@ -32,12 +32,11 @@ export function describeFilter({ strategy, keep, score, order }: FilterSettings,
   const ranking = rankings[score] ?? score;
   if (score !== 'reward_std' || order !== 'largest' || !['fraction', 'top_p'].includes(strategy))
     return `The filter ranks groups by ${ranking}, ${order} first, and trains on ${kept} of ${groups.length}.`;
-  if (strategy === 'fraction') {
-    const severalEnvironments = new Set(groups.map(({ environment }) => environment)).size > 1;
-    const scope = severalEnvironments ? ` per environment` : '';
+  const severalEnvironments = new Set(groups.map(({ environment }) => environment)).size > 1;
+  const scope = severalEnvironments ? ' per environment' : '';
+  if (strategy === 'fraction')
     return `StarPO-S trains on the ${percent(keep, 0)} of groups${scope} with the highest reward std: ${kept} of ${groups.length}.`;
-  }
-  return `Top-p filter: trains on the groups with the highest reward std that make up ${percent(keep, 0)} of the total: ${kept} of ${groups.length}.`;
+  return `Top-p filter: trains on the groups${scope} with the highest reward std that add up to ${percent(keep, 0)} of the summed reward std: ${kept} of ${groups.length}.`;
 }
 
 /** Ranks the groups of each environment by reward std, as the filter does, with the reason for each. */

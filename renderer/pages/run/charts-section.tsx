@@ -74,7 +74,7 @@ function NoMetrics({ run }: { run: RunSummary }) {
     : job && hasActiveJob(run)
       ? [`Submitted to ${job.target}`, 'Charts appear when the job has started and there are metrics.']
       : status === 'queued'
-        ? ['Queued', 'The run starts automatically when the runs before it have ended.']
+        ? ['Queued', 'The run starts automatically when its device is free.']
         : status === 'created'
           ? ['Not started yet', 'Press Start. Charts appear as soon as there are metrics.']
           : ['No metrics', 'This run ended before its first evaluation.'];

@@ -86,7 +86,7 @@ export function RunControls({ run }: { run: RunSummary }) {
           icon="queue"
           onClick={() => queue('queue.add')}
           disabled={busy !== null}
-          title="Start automatically when the runs before it have ended"
+          title="Start automatically when its device is free"
         >
           Add to queue
         </Button>

@@ -109,7 +109,7 @@ function Whisker({ xOf, estimate, cells, y, kind }: WhiskerProps) {
 }
 
 function chartText(rows: readonly StudyRow[], references: readonly Reference[]): string {
-  const rateText = (estimate: Estimate | null) => (estimate ? percent(estimate.mean) : 'unknown');
+  const rateText = (estimate: Estimate | null) => (estimate ? percent(estimate.mean) : 'not measured');
   const results = rows.map(
     ({ name, before, after }) => `${name}: ${rateText(before)} before, ${rateText(after)} after training`,
   );

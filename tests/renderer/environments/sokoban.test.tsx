@@ -143,7 +143,7 @@ test('the text alternative names agent, boxes and targets', () => {
     'Turn 1, action 1: Right, pushed a box. Room of 3 by 6. Agent at row 2, column 3. Boxes at row 2, column 4. Targets without a box at row 2, column 5.',
   );
   expect(describeBoard(replayOf('sokoban', frames), 3)).toContain(
-    'Boxes on targets at row 2, column 5. No target without a box.',
+    'Boxes on targets at row 2, column 5. Every target has a box.',
   );
   const onTarget = [stillFrom({ board: '####\n#S_#\n####' })];
   expect(describeBoard(replayOf('sokoban', onTarget), 0)).toContain('Agent at row 2, column 2, on a target.');

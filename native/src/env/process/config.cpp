@@ -25,7 +25,7 @@ void require_confirmed(const ProcessConfig& config) {
   const std::string digest = command_digest(config);
   if (variable && std::string_view(variable).find(digest) != std::string_view::npos) return;
   throw Error("command_not_confirmed",
-              "the command \"" + config.command + "\" in " + config.directory + " was not confirmed on this machine",
+              "the command \"" + config.command + "\" in " + config.directory + " was not confirmed",
               "confirm it in the app, or with `starpo env allow`; run only commands that you trust");
 }
 

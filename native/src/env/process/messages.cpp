@@ -107,7 +107,7 @@ ProgramStep parse_step_answer(const json& message) {
       sum += result.terms.back().value;
     }
     if (std::abs(sum - result.reward) > 1e-6 * std::max(1.0, std::abs(sum)))
-      fail("the sum of terms is not the reward", message);
+      fail("the terms do not add up to the reward", message);
   } else {
     result.terms.push_back({"environment", result.reward});
   }

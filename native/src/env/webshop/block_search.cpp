@@ -15,7 +15,7 @@ bool BlockSearch::search(std::uint32_t block, std::span<const BlockTerm> terms, 
   for (std::uint32_t word = 0; word * 64 < documents; ++word)
     for (std::uint64_t left = candidates(word); left != 0; left &= left - 1) {
       const std::uint32_t position = word * 64 + static_cast<std::uint32_t>(std::countr_zero(left));
-      if (position >= documents) break;  // a document without any of the terms
+      if (position >= documents) break;  // past the last document of the block
       const float score = this->score(terms, begin, position);
       if (score > 0 && score >= hits.threshold()) hits.offer({documents_.numbers[begin + position], score});
     }

@@ -143,8 +143,8 @@ Catalogue::Catalogue(const std::filesystem::path& folder, bool human_goals, std:
   const auto mapped_search = std::make_shared<const MappedFile>(search);
   index_ = std::make_unique<SearchIndex>(mapped_search->bytes());
   if (index_->size() != store_->size())
-    throw Error("index_invalid", search.string() + " is the index of other products",
-                "delete the file, so that it is built again");
+    throw Error("index_invalid", search.string() + " was built for a different catalogue",
+                "delete the file to rebuild it");
   owners_ = {mapped_products, mapped_search};
   digest_ = read_text_file(digest, 2 * kDigestLength).value_or("");
   if (digest_.size() != kDigestLength) {

@@ -62,7 +62,7 @@ class PackedReader {
 
   std::string_view take(std::uint64_t size) {
     if (size > rest_.size())
-      throw Error("index_invalid", "the catalogue's index is damaged", "delete the index, so that it is built again");
+      throw Error("index_invalid", "the catalogue's index is damaged", "delete the index to rebuild it");
     const std::string_view result = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return result;

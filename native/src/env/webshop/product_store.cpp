@@ -26,8 +26,7 @@ std::string_view bytes_of(const std::vector<T>& values) {
 }
 
 Error store_error() {
-  return Error("index_invalid", "the catalogue's index is truncated or damaged",
-               "delete the index, so that it is built again");
+  return Error("index_invalid", "the catalogue's index is truncated or damaged", "delete the index to rebuild it");
 }
 
 }  // namespace

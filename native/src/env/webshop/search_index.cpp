@@ -18,7 +18,7 @@ namespace {
 constexpr double kAcceptedShares[] = {0.75, 0.5, 0.25, 0};
 
 Error index_error(const std::string& problem) {
-  return Error("index_invalid", "the search index " + problem, "delete the index, so that it is built again");
+  return Error("index_invalid", "the search index " + problem, "delete the index to rebuild it");
 }
 
 // Cuts arrays from the front of the index.

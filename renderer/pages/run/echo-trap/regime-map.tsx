@@ -21,8 +21,8 @@ const regimeIn = ({ row, column }: Quadrant, cross: Regimes['cross']) =>
 
 const namedByTexts: Record<Regimes['namedBy'], string> = {
   state: 'The position alone is not evidence of collapse.',
-  signals: 'Named by its active signals, at any position.',
-  position: 'Named by the position.',
+  signals: 'The active signals give the regime its name, wherever the point is.',
+  position: 'The position on this map gives the regime its name.',
 };
 
 const measuredPrefix = 'diagnostics/';
