@@ -467,6 +467,7 @@ test.each([
     { advantage: { estimator: 'gigpo' }, reward: { normalization: 'mean' }, episodes: [{ group: 0, turns }] },
     'config_invalid',
   ],
+  ['KL in the loss of an advantage', { advantage: {}, kl: { placement: 'loss' }, episodes: [{}] }, 'config_invalid'],
   [
     'lists of unequal lengths',
     { policy_loss: {}, sequences: [{ logprobs: [0], rollout_logprobs: [], advantages: [1] }] },
@@ -484,6 +485,55 @@ test.each([
   const [failed, answered] = answersTo([typeof request === 'string' ? request : JSON.stringify(request), valid]);
   expect(failed).toEqual({ error: { code, message: expect.stringMatching(/.{10}/) } });
   expect(answered).toEqual({ kept: [0], warnings: [] });
+});
+
+test('a group whose mean is 0 but for rounding has no MaxRL advantages', () => {
+  const groups = [
+    [0.1, 0.2, -0.3],
+    [0.9, -0.3, -0.3, -0.3],
+    [1e6, -0.7e6, -0.1e6, -0.1e6, -0.1e6],
+  ];
+  const requests = groups.map((rewards) => ({
+    advantage: { estimator: 'maxrl' },
+    episodes: rewards.map((reward) => ({ group: 0, turns: [{ tokens: 1, reward }] })),
+  }));
+  for (const [i, { advantages }] of compute(requests).entries()) expect(advantages).toEqual(groups[i]!.map(() => [0]));
+});
+
+test('normalized terms include components, whatever other terms an episode has, and rewards without terms', () => {
+  const request = (episodes: object[]) => ({
+    advantage: { estimator: 'dr_grpo' },
+    reward: { normalization: 'mean_std', normalize_terms: true },
+    episodes: episodes.map((episode) => ({ group: 0, ...episode })),
+  });
+  const success = { tokens: 1, terms: { success: 1 } };
+  const [components, rewards] = compute([
+    request([
+      { turns: [{ tokens: 1 }], components: [0.3] },
+      { turns: [success], components: [10.9] },
+    ]),
+    request([{ turns: [{ tokens: 1, reward: 0 }] }, { turns: [{ tokens: 1, reward: 1 }] }]),
+  ]);
+  expectClose(components!.advantages, [[-Math.SQRT2], [Math.SQRT2]], 'components', 1e-5);
+  expectClose(rewards!.advantages, [[-Math.SQRT1_2], [Math.SQRT1_2]], 'rewards', 1e-5);
+});
+
+test('softmax and top_p keep every group with a score if keep is 1', () => {
+  const groups = [
+    [0, 1],
+    [0, 40],
+    [0, 0],
+  ];
+  const answers = compute(['softmax', 'top_p'].map((strategy) => ({ filter: { strategy, keep: 1 }, groups })));
+  expect(answers.map(({ kept }) => kept)).toEqual([
+    [0, 1],
+    [0, 1],
+  ]);
+});
+
+test('a part of reward.program can be given', () => {
+  const [answer] = compute([{ advantage: {}, reward: { program: { weight: 2 } }, episodes: [{ group: 0, turns }] }]);
+  expect(answer).toMatchObject({ advantages: [[0]] });
 });
 
 test('contradictory loss settings are rejected with a fix', () => {

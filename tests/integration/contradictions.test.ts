@@ -92,6 +92,13 @@ const contradictions: [preset: string, settings: Settings, path: string, message
   ],
   [
     'starter-frozen-lake-grpo',
+    { 'advantage.estimator': 'maxrl', 'reward.normalization': 'mean_std' },
+    'reward.normalization',
+    'must be none: maxrl divides by the mean score of a group, which normalization by group makes 0.',
+    { 'reward.normalize_by': 'batch' },
+  ],
+  [
+    'starter-frozen-lake-grpo',
     { 'reward.program.command': 'true' },
     'reward.program.directory',
     'must be an absolute folder: reward.program.command runs in it',

@@ -82,7 +82,9 @@ function turnAdvantage(episodes: Episode[], own: Episode, turn: number, settings
     case 'loop':
       return others.length === 0 || allEqual(scores) ? 0 : score(own) - mean(others);
     case 'maxrl':
-      return mean(scores) <= 0 || allEqual(scores) ? 0 : (score(own) - mean(scores)) / mean(scores);
+      return mean(scores) <= 1e-9 * Math.max(1, ...scores.map(Math.abs)) || allEqual(scores)
+        ? 0
+        : (score(own) - mean(scores)) / mean(scores);
     case 'gigpo': {
       const state = own.turns[turn]!.state;
       const same = group.flatMap((episode) =>

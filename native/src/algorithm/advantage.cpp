@@ -149,6 +149,8 @@ std::vector<bool> passes_gate(std::span<const EpisodeRewards> episodes, std::spa
 
 std::vector<double> group_advantages(std::span<const double> scores, Estimator estimator) {
   const double center = mean(scores), deviation = reward_std(scores), count = static_cast<double>(scores.size());
+  // A mean that is 0 but for rounding would give huge advantages.
+  const bool has_positive_mean = center > score_tolerance(scores);
   std::vector<double> advantages;
   for (const double score : scores) {
     // Equal scores give exactly zero advantages, regardless of rounding.
@@ -158,7 +160,7 @@ std::vector<double> group_advantages(std::span<const double> scores, Estimator e
       case Estimator::dr_grpo: advantages.push_back(difference); break;
       case Estimator::rloo: advantages.push_back(scores.size() > 1 ? difference * count / (count - 1) : score); break;
       case Estimator::loop: advantages.push_back(scores.size() > 1 ? difference * count / (count - 1) : 0); break;
-      case Estimator::maxrl: advantages.push_back(center > 0 ? difference / center : 0); break;
+      case Estimator::maxrl: advantages.push_back(has_positive_mean ? difference / center : 0); break;
       default: throw std::logic_error("the estimator has no advantage per episode");
     }
   }

@@ -19,8 +19,10 @@ int quota(const FilterConfig& config, std::size_t groups) {
   return std::max(1, static_cast<int>(std::floor(config.keep * static_cast<double>(groups) + kRoundingError)));
 }
 
-// Returns the length of the shortest prefix whose sum reaches `share` of the total, at least 1; 0 without any values.
+// Returns the length of the shortest prefix whose sum reaches `share` of the total, at least 1; 0 without any values,
+// and all for a share of 1.
 std::size_t prefix_with_share(std::span<const double> values, double share) {
+  if (share == 1) return values.size();
   double total = 0, sum = 0;
   for (const double value : values) total += value;
   const double target = share * total * (1 - kRoundingError);  // 0.6 of five equal values is three of them

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "algorithm/advantage.h"
@@ -25,5 +26,8 @@ struct NormalizationConfig {
 // in the last turn. Equal scores and single episodes become 0. each_term: x is each term of the score in turn, and the
 // normalized terms are added with their weights (GDPO, arXiv 2601.05242). An episode without a term has 0.
 void normalize_rewards(std::vector<EpisodeRewards>&, const NormalizationConfig&);
+
+// Returns why an estimator can't use normalized rewards, or "".
+std::string conflict_with_estimator(const NormalizationConfig&, const AdvantageConfig&);
 
 }  // namespace starpo

@@ -30,6 +30,12 @@ inline double standard_deviation(std::span<const double> values) {
 // tolerance exceeds the error of 100,000 additions and is below the 1e-6 that group-relative advantages add to the std.
 inline constexpr double kScoreTolerance = 1e-9;
 
+inline double score_tolerance(std::span<const double> scores) {
+  double size = 1;
+  for (const double score : scores) size = std::max(size, std::abs(score));
+  return kScoreTolerance * size;
+}
+
 // Added to a standard deviation before dividing by it, as in RAGEN.
 constexpr double kStdEpsilon = 1e-6;
 
@@ -37,7 +43,7 @@ constexpr double kStdEpsilon = 1e-6;
 inline double reward_std(std::span<const double> scores) {
   if (scores.size() < 2) return 0;
   const auto [low, high] = std::ranges::minmax(scores);
-  if (high - low <= kScoreTolerance * std::max({1.0, std::abs(low), std::abs(high)})) return 0;
+  if (high - low <= score_tolerance(scores)) return 0;
   return standard_deviation(scores);
 }
 

@@ -13,14 +13,13 @@
 namespace starpo {
 namespace {
 
-// Adds the turn's terms to those of its episode.
+// Adds the turn's terms to those of its episode. A reward without terms is a term too.
 TurnRewards turn_of(const Json& json, const std::string& path, const RewardConfig& reward,
                     std::vector<ScoreTerm>& terms) {
   if (!json.is_object()) throw invalid(path, "must be an object");
   TurnRewards turn;
   if (!json.contains("tokens")) throw invalid(path + ".tokens", "is missing");
-  turn.tokens = integer_of(json["tokens"], path + ".tokens", 1);
-  if (turn.tokens > 1'000'000) throw invalid(path + ".tokens", "must be at most 1000000");
+  turn.tokens = integer_of(json["tokens"], path + ".tokens", 1, 1'000'000);
   double sum = 0;
   if (json.contains("terms")) {
     if (!json["terms"].is_object()) throw invalid(path + ".terms", "must be an object of numbers");
@@ -32,6 +31,7 @@ TurnRewards turn_of(const Json& json, const std::string& path, const RewardConfi
   turn.reward = json.contains("reward") ? number_of(json["reward"], path + ".reward") : sum;
   if (json.contains("terms") && std::abs(turn.reward - sum) > 1e-9 * std::max(1.0, std::abs(sum)))
     throw invalid(path + ".reward", "must be the sum of the terms");
+  if (!json.contains("terms")) terms.push_back({"reward", turn.reward, 1});
   if (json.contains("state"))
     turn.state = json["state"].is_string() ? json["state"].get<std::string>() : json["state"].dump();
   return turn;
@@ -40,8 +40,9 @@ TurnRewards turn_of(const Json& json, const std::string& path, const RewardConfi
 // Reads components of the score, which an episode receives in its last turn: terms with weight 1.
 void add_components(const Json& json, const std::string& path, EpisodeRewards& episode) {
   if (!json.contains("components")) return;
+  int index = 0;
   for (const double value : numbers_of(json["components"], path + ".components")) {
-    episode.terms.push_back({std::to_string(episode.terms.size()), value, 1});
+    episode.terms.push_back({"components[" + std::to_string(index++) + "]", value, 1});
     episode.turns.back().reward += value;
   }
 }
@@ -75,12 +76,12 @@ std::vector<EpisodeRewards> episodes_of(const Json& request, const AdvantageConf
 Json compute_advantages(const Json& request) {
   const auto config = section_of<AdvantageConfig>(request, "advantage");
   const auto reward = section_of<RewardConfig>(request, "reward");
-  auto episodes = episodes_of(request, config, reward, section_of<KlConfig>(request, "kl"));
-  if (reward.normalization != RewardNormalization::none && config.rewards == RewardPosition::turn &&
-      reads_turn_rewards(config.estimator))
-    throw RequestError{"config_invalid",
-                       "reward.normalization: must be none: it gives one reward per episode, but advantage.rewards is "
-                       "turn"};
+  const auto kl = section_of<KlConfig>(request, "kl");
+  if (kl.placement != KlPlacement::reward)
+    throw RequestError{"config_invalid", "kl.placement: must be reward: the loss is not part of this request"};
+  auto episodes = episodes_of(request, config, reward, kl);
+  if (const auto conflict = conflict_with_estimator(reward.normalization_config(), config); !conflict.empty())
+    throw RequestError{"config_invalid", "reward.normalization: " + conflict};
   normalize_rewards(episodes, reward.normalization_config());
 
   std::vector<std::vector<double>> advantages;

@@ -39,7 +39,7 @@ nlohmann::json complete_section(const Json& request, const std::string& name) {
   auto values = defaults().at(name);
   if (const auto given = request.find(name); given != request.end()) {
     if (!given->is_object()) throw invalid(name, "must be an object with keys of run.json");
-    values.update(nlohmann::json(*given));
+    values.update(nlohmann::json(*given), true);
   }
   return values;
 }
@@ -59,9 +59,9 @@ double number_of(const Json& value, const std::string& path) {
   return number;
 }
 
-int integer_of(const Json& value, const std::string& path, int minimum) {
-  if (!value.is_number_integer() || value < minimum || value > 1'000'000'000)
-    throw invalid(path, "must be an integer from " + std::to_string(minimum) + " to 1000000000");
+int integer_of(const Json& value, const std::string& path, int minimum, int maximum) {
+  if (!value.is_number_integer() || value < minimum || value > maximum)
+    throw invalid(path, "must be an integer from " + std::to_string(minimum) + " to " + std::to_string(maximum));
   return value.get<int>();
 }
 

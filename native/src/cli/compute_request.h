@@ -27,14 +27,14 @@ Section section_of(const Json& request, const std::string& name) {
   try {
     read_fields(object, [&](FieldVisitor& visitor) { visitor.section(name, section); });
   } catch (const Error& error) {
-    throw RequestError{error.code(), error.what()};
+    throw RequestError{error.code(), error.what() + (error.hint().empty() ? "" : "; " + error.hint())};
   }
   return section;
 }
 
 const Json& list_in(const Json& object, const std::string& key, const std::string& path);
 double number_of(const Json&, const std::string& path);
-int integer_of(const Json&, const std::string& path, int minimum);
+int integer_of(const Json&, const std::string& path, int minimum, int maximum = 1'000'000'000);
 std::vector<double> numbers_of(const Json& list, const std::string& path);
 
 // Returns a list with one number per token.

@@ -133,14 +133,8 @@ void describe(FieldVisitor& v, RunConfig& c) {
                                          "critic"
                                        : "";
   });
-  v.check("reward.normalization", [&] {
-    return c.reward.normalization != RewardNormalization::none && c.advantage.rewards == RewardPosition::turn &&
-                   reads_turn_rewards(c.advantage.estimator)
-               ? "must be none: it gives one reward per episode, but advantage.rewards is turn. Set one of them to "
-                 "none "
-                 "or episode"
-               : "";
-  });
+  v.check("reward.normalization",
+          [&] { return conflict_with_estimator(c.reward.normalization_config(), c.advantage); });
   v.check("reward.program.directory", [&] {
     return !c.reward.program.command.empty() && c.reward.program.directory.empty()
                ? "must be an absolute folder: reward.program.command runs in it"
