@@ -1,4 +1,4 @@
-import type { Input, RunSource } from '../contract/contract.ts';
+import type { Input, RunSource, Settings } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { StudyFile } from '../run-sync/study-files.ts';
@@ -9,14 +9,14 @@ const maxRuns = 2000;
 
 /**
  * Returns the file of a new sweep. Throws as {@link prepareConfig} does for any of its settings (the message names the setting), `environment_unknown`, or
- * `study_invalid` if settings or seeds are repeated or a setting changes the seed. With `start`, it also throws `command_not_confirmed`, before the
+ * `study_invalid` if settings or seeds are repeated or a setting or the common changes set the seed. With `start`, it also throws `command_not_confirmed`, before the
  * sweep exists, so that a client can repeat the request after the user has confirmed.
  */
 export async function newStudyFile(
   parts: CreateRunParts & { trainer: Pick<Trainer, 'confirmed'> },
   { name, base, set, points, seeds, environment, start }: Input<'studies.create'>,
 ): Promise<StudyFile> {
-  checkPoints(points, seeds);
+  checkPoints(set, points, seeds);
   const config = await prepareConfig(parts, { ...base, set });
   for (const point of points) {
     try {
@@ -39,14 +39,16 @@ export async function newStudyFile(
   };
 }
 
-function checkPoints(points: StudyFile['points'], seeds: readonly number[]): void {
+function checkPoints(set: Settings = {}, points: StudyFile['points'], seeds: readonly number[]): void {
   const invalid = (message: string, hint: string) => new Failure('study_invalid', message, hint);
   const names = points.map(({ name }) => name);
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw invalid(`Two settings are named "${repeated}".`, 'Use unique names.');
   if (new Set(seeds).size < seeds.length) throw invalid('A seed is repeated.', 'List each seed once.');
+  const useSeeds = "Use the sweep's list of seeds.";
+  if (set.seed !== undefined) throw invalid('"set" changes the seed.', useSeeds);
   const seeded = points.find(({ set }) => set.seed !== undefined);
-  if (seeded) throw invalid(`Setting "${seeded.name}" changes the seed.`, "Use the sweep's list of seeds.");
+  if (seeded) throw invalid(`Setting "${seeded.name}" changes the seed.`, useSeeds);
   if (points.length * seeds.length > maxRuns)
     throw invalid(
       `${points.length} settings x ${seeds.length} seeds = ${points.length * seeds.length} runs.`,

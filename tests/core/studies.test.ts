@@ -242,6 +242,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     ['two settings with the same name', { points: [definition.points[0], definition.points[0]] }, 'study_invalid'],
     ['a repeated seed', { seeds: [1, 1] }, 'study_invalid'],
     ['a setting that changes the seed', { points: [{ name: 'a', set: { seed: 3 } }] }, 'study_invalid'],
+    ['common changes that set the seed', { set: { ...small, seed: 3 } }, 'study_invalid'],
     ['too many runs', { seeds: Array.from({ length: 100 }, (_, seed) => seed), points: many(21) }, 'study_invalid'],
     ['an unknown key', { points: [{ name: 'a', set: { 'rollout.grups': 3 } }] }, 'config_invalid'],
     ['a value out of range', { points: [{ name: 'a', set: { iterations: 0 } }] }, 'config_invalid'],

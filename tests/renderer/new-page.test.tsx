@@ -327,7 +327,7 @@ test('a missing model is reported once, with its download command as code, and d
 
 test('vary creates a sweep with values, seeds, number of runs and validation', async () => {
   page = await Page.start();
-  page.open('#/new/starter-bandit?iterations=4&evaluation.levels=16');
+  page.open('#/new/starter-bandit?iterations=4&evaluation.levels=16&seed=7');
   await page.click('button[aria-label="Vary Learning rate in a sweep"]');
   const panel = 'section[aria-labelledby="study"]';
   const values = (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!;

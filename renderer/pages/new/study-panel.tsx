@@ -32,7 +32,9 @@ const maxValidated = 40;
 
 /** Shows the settings and seeds of a sweep, and the number of runs. */
 export function StudyPanel({ config, variation, fields, title, environments, ready }: StudyPanelProps) {
-  const { source, set, setVariation, toggleVariation } = config;
+  const { source, setVariation, toggleVariation } = config;
+  // The sweep sets the seeds.
+  const { seed: _, ...set } = config.set;
   const api = useApi();
   const openDialog = useDialogs((state) => state.openDialog);
   const id = useId();
