@@ -109,7 +109,13 @@ export function merge(under: Tree, over: Tree): Tree {
   return merged;
 }
 
-/** Applies `key=value`, `+key=value`, `++key=value` or `~key`. With `open`, a key that does not exist is added unless it resembles another. */
+/** Sections of the files of verl and verl-agent, and of Hydra, that {@link verlDefaults} does not have. */
+const sections = new Set(['env', 'reward_model', 'custom_reward_function', 'ray_init', 'global_profiler', 'hydra']);
+
+/**
+ * Applies `key=value`, `+key=value`, `++key=value` or `~key`. With `open`, a key of a known section that does not exist is added unless it resembles
+ * another.
+ */
 function applyOverride(tree: Tree, argument: string, open: boolean): void {
   const [, prefix, key, value] = /^(~|\+{0,2})([^=]+?)(?:=(.*))?$/s.exec(argument.trim()) ?? [];
   if (key === undefined || (value === undefined) !== (prefix === '~'))
@@ -119,11 +125,13 @@ function applyOverride(tree: Tree, argument: string, open: boolean): void {
       'Example: es_manager.format_penalty=-0.1',
     );
   const parts = key.split('.');
+  const isInSection = parts.length > 0 && (Object.hasOwn(tree, parts[0]!) || sections.has(parts[0]!));
+  const isOpen = open && isInSection;
   const last = parts.pop()!;
   let parent = tree;
   for (const part of parts) {
     if (!Object.hasOwn(parent, part) || parent[part] === null) {
-      if (prefix === '' && !open) throw unknownOverride(key, tree);
+      if (prefix === '' && !isOpen) throw unknownOverride(key, tree);
       Object.defineProperty(parent, part, { value: {}, enumerable: true, configurable: true, writable: true });
     }
     const next = parent[part];
@@ -133,7 +141,7 @@ function applyOverride(tree: Tree, argument: string, open: boolean): void {
   const exists = Object.hasOwn(parent, last);
   if (
     !exists &&
-    (prefix === '~' || (prefix === '' && (!open || Object.keys(parent).some((each) => isTypo(last, each)))))
+    (prefix === '~' || (prefix === '' && (!isOpen || Object.keys(parent).some((each) => isTypo(last, each)))))
   )
     throw unknownOverride(key, tree);
   if (prefix === '~') delete parent[last];

@@ -1,7 +1,9 @@
 import type { ImportedConfig } from '../contract/configuration.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import { findPreset, type Preset } from '../presets/presets.ts';
+import { starpoVariants } from '../presets/algorithms.ts';
+import { findPreset, type Preset, presets } from '../presets/presets.ts';
 import { type PublishedModel, publishedModels } from '../presets/published.ts';
+import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { compose } from './compose.ts';
 import type { Trainer } from './counterparts.ts';
@@ -50,19 +52,16 @@ export function importConfig(files: readonly ConfigText[], overrides: readonly s
   const source = paths.find((path) => from.has(path));
   const name = source === undefined ? undefined : from.text(source);
   for (const path of paths) from.skip(path);
-  const published = publishedModels.find((each) => isModel(name ?? '', each));
-  const draft = new Draft(basePreset(preset, published).config, from, trainers);
+  const base = basePreset(preset, publishedOf(name));
+  const draft = new Draft(base.config, from, trainers);
   run(draft);
-  setModel(draft, { source, name, published });
+  setModel(draft, { source, name, base });
   if (assumesVerl)
     draft.note(
       'default',
       "verl's ppo_trainer.yaml was not given. Its defaults at commit 1e47e412, which RAGEN pins, are used.",
     );
-  draft.note(
-    'default',
-    `Settings that the files do not have, such as device and precision, are those of ${basePreset(preset, published).id}.`,
-  );
+  draft.note('default', `Settings that the files do not have, such as device and precision, are those of ${base.id}.`);
   noteUnread(draft);
   return { config: { ...checked(draft) }, notes: draft.notes };
 }
@@ -86,6 +85,8 @@ function kindOf(from: Reader): Kind {
   );
 }
 
+const publishedOf = (name = '') => publishedModels.find((each) => isModel(name, each));
+
 /** Returns whether a repository id or a folder names a published model. */
 const isModel = (name: string, model: PublishedModel) =>
   name.toLowerCase() === model.repository.toLowerCase() ||
@@ -100,32 +101,36 @@ const basePreset = (name: string | undefined, model: PublishedModel | undefined)
 const shortName = ({ name }: PublishedModel) => name.replace('-Instruct', '').toLowerCase();
 
 /** Sets the model, and the preset of that model, environment and algorithm, which finds the model's folder. */
-function setModel(
-  draft: Draft,
-  {
-    source,
-    name,
-    published,
-  }: { source: string | undefined; name: string | undefined; published: PublishedModel | undefined },
-): void {
+function setModel(draft: Draft, { source, name, base }: { source?: string; name?: string; base: Preset }): void {
   const { config } = draft;
-  if (source === undefined || name === undefined) return;
-  if (published === undefined) {
-    config.preset = 'custom';
-    config.optimizer.recompute = 'block';
-    draft.set('start.model', name, source, 'Download the model and set start.model to its folder.');
-    return;
+  const published = publishedOf(name);
+  if (source !== undefined && name !== undefined) {
+    const why = 'Download the model and set start.model to its folder.';
+    draft.set('start.model', published?.name ?? name, source, published ? '' : why);
+    if (!published) {
+      config.preset = 'custom';
+      config.optimizer.recompute = 'block';
+      return;
+    }
   }
-  draft.set('start.model', published.name, source);
-  const suffix = `${config.advantage.estimator === 'gae' ? 'ppo' : 'grpo'}`;
-  const filtered = { ppo: 'starpo-s', grpo: 'grpo-s' }[suffix];
-  const type = config.environments.find(({ share }) => share > 0)!.type;
-  config.preset = findPreset(
-    `${shortName(published)}-${type}-${config.filter.strategy === 'none' ? suffix : filtered}`,
-  ).id;
+  const preset = nearestPreset(base, config);
+  config.preset = preset.id;
   // Without a penalty, its form has no effect.
-  if (config.kl.coefficient === 0) config.kl = { ...findPreset(config.preset).config.kl, coefficient: 0 };
+  if (config.kl.coefficient === 0) config.kl = { ...preset.config.kl, coefficient: 0 };
 }
+
+/** Returns the preset with the model of a configuration whose algorithm and environment are most similar. Prefers the environments of `base`. */
+function nearestPreset(base: Preset, config: RunConfig): Preset {
+  const isFiltered = config.filter.strategy !== 'none';
+  const [plain, filtered] = config.advantage.estimator === 'gae' ? ['ppo', 'starpo-s'] : ['grpo', 'grpo-s'];
+  const algorithm = starpoVariants.find(({ suffix }) => suffix === (isFiltered ? filtered : plain))!.title;
+  const fits = presets.filter((each) => each.config.start.model === config.start.model && each.algorithm === algorithm);
+  const ofType = fits.filter((each) => trainedType(each.config) === trainedType(config));
+  const games = ({ environments }: RunConfig) => JSON.stringify(environments.map(({ type, config }) => [type, config]));
+  return ofType.find((each) => games(each.config) === games(base.config)) ?? ofType[0] ?? fits[0] ?? base;
+}
+
+const trainedType = ({ environments }: RunConfig) => environments.find(({ share }) => share > 0)!.type;
 
 /** Returns the configuration, validated. An error names the setting of the files. */
 function checked(draft: Draft) {

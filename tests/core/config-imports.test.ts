@@ -180,6 +180,7 @@ describe("RAGEN's configuration", () => {
         optimizer: { recompute: 'block' },
       },
     ],
+    [['model_path=null'], { preset: 'qwen2.5-0.5b-sokoban-starpo-s', start: { model: 'Qwen2.5-0.5B-Instruct' } }],
     [['model_path=/models/mine'], { preset: 'custom', start: { model: '/models/mine' } }],
   ])('%j gives the same here', (overrides, expected) => {
     expect(imported(sokoban, ...overrides).config).toMatchObject(expected);

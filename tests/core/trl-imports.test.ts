@@ -74,6 +74,15 @@ describe("TRL's GRPOConfig", () => {
   });
 
   test.each([
+    ['starter-sokoban', 'null', 'starter-sokoban-grpo'],
+    ['starter-webshop', 'Qwen/Qwen2.5-0.5B-Instruct', 'qwen2.5-0.5b-frozen-lake-grpo'],
+    ['qwen2.5-0.5b-frozen-lake-slippery', 'Qwen/Qwen2.5-1.5B-Instruct', 'qwen2.5-1.5b-frozen-lake-slippery-grpo'],
+  ])('with preset=%s and the model %s starts from the preset %s', (preset, model, expected) => {
+    const overrides = [`preset=${preset}`, `+model_name_or_path=${model}`];
+    expect(imported([{ name: 'grpo.yaml', text: yaml }], ...overrides).config.preset).toBe(expected);
+  });
+
+  test.each([
     ['importance_sampling_level: sequence', 'dapo', { objective: 'clip', ratio_level: 'sequence', average: 'token' }],
     ['beta: 0', 'cispo', { objective: 'cispo', average: 'token', clip_low: 1, clip_high: 4 }],
     [

@@ -48,6 +48,14 @@ describe("verl-agent's overrides", () => {
   });
 
   test.each([
+    ['grpo', 'qwen2.5-0.5b-sokoban-grpo'],
+    ['gae', 'qwen2.5-0.5b-sokoban-ppo'],
+  ])('without a model and with %s start from the preset %s', (estimator, preset) => {
+    const { config } = imported([], 'env.env_name=Sokoban', `algorithm.adv_estimator=${estimator}`);
+    expect(config).toMatchObject({ preset, start: { model: 'Qwen2.5-0.5B-Instruct' } });
+  });
+
+  test.each([
     [14, { context_turns: 15 }, 'Includes the current turn.'],
     [15, { context_turns: 0 }, 'The history covers the whole episode.'],
     [1000, { context_turns: 0 }, 'The history covers the whole episode.'],
@@ -80,6 +88,16 @@ describe("verl-agent's overrides", () => {
     const [setting] = override.split('=');
     const hint = new RegExp(`${setting}=VALUE`);
     expect(() => imported([], ...overrides, override)).toThrow(failure('config_invalid', message, hint));
+  });
+
+  test.each([
+    ['foo=bar', 'foo'],
+    ['algoritm.gamma=1', 'algoritm.gamma'],
+    ['trainer.total_epoch=9', 'trainer.total_epoch'],
+  ])('need + for a key that does not exist: %s', (override, key) => {
+    const message = `${key} is not a setting of these files.`;
+    expect(() => imported([], ...overrides, override)).toThrow(failure('config_invalid', message, /\+/));
+    expect(imported([], ...overrides, `+${override}`).texts('no_counterpart')).toContain(key);
   });
 
   test('with another environment are rejected', () => {
