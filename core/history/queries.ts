@@ -123,14 +123,18 @@ export function recentPace(database: HistoryDatabase, runId: string, count: numb
   let iterations = 0;
   let resumed: number | null = null;
   let paused = 0;
+  /** Pauses since the last read iteration. They count if another iteration precedes them. */
+  let pending = 0;
   for (const { time, type } of events) {
     if (type === 'iteration') {
-      last ??= time;
+      if (last === null) last = time;
+      else paused += pending;
+      pending = 0;
       first = time;
       if (iterations++ === count) break;
     } else if (type === 'resumed') resumed = time;
     else {
-      if (last !== null && resumed !== null) paused += resumed - time;
+      if (resumed !== null) pending += resumed - time;
       resumed = null;
     }
   }

@@ -112,6 +112,13 @@ describe('the run history', { timeout: 60_000 }, () => {
     expect(recentPace(core.database, id, 10)).toBe(1500);
   });
 
+  test('the pace of a run does not subtract a pause before its first iteration', async () => {
+    const paused = [journal.started(0), journal.paused(1, 0), journal.resumed(100, 0)];
+    world.run(id, [...paused, journal.iteration(101, 1), journal.iteration(103, 2)]);
+    const core = await world.core();
+    expect(recentPace(core.database, id, 10)).toBe(2000);
+  });
+
   test('skips damaged lines, reports them once and ingests the rest', async () => {
     const lines = [
       journal.started(0),
