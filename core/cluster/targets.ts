@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { targetName } from '../contract/cluster-job.ts';
 import { type SlurmTarget, slurmTarget, withoutDefaults } from '../contract/cluster-targets.ts';
 import { Failure, messageOf } from '../contract/failure.ts';
+import { problemIn } from '../contract/issue-words.ts';
 import { requireJsonFile } from '../run-directory/parse-line.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
@@ -56,8 +57,7 @@ export class Targets {
     const parsed = content.safeParse(value);
     if (parsed.success)
       return { targets: parsed.data.targets, given: (value as { targets: Record<string, unknown> }).targets };
-    const { path, message } = parsed.error.issues[0]!;
-    throw this.invalid(`has an invalid value: ${path.join('.')}: ${message}`);
+    throw this.invalid(`is invalid: ${problemIn(value, parsed.error)}`);
   }
 
   /** Throws `targets_invalid` or `target_unknown`. */

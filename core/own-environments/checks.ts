@@ -49,17 +49,18 @@ export async function checkProgram(
   };
   const run = async (check: string, test: Test) => {
     signal?.throwIfAborted();
-    const program = new EnvironmentProgram(own, limit, onLog);
-    const end = () => program.kill();
+    let program: EnvironmentProgram | undefined;
+    const end = () => program?.kill();
     signal?.addEventListener('abort', end);
     try {
+      program = new EnvironmentProgram(own, limit, onLog);
       const { skipped, measured = '' } = (await test(program, await program.hello())) ?? {};
       add({ check, verdict: skipped ? 'skipped' : 'ok', reason: skipped ?? measured });
     } catch (error) {
       add({ check, verdict: 'failed', reason: messageOf(error) });
     } finally {
       signal?.removeEventListener('abort', end);
-      program.kill();
+      end();
     }
     return rows.at(-1)!.verdict !== 'failed';
   };

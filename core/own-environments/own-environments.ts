@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +19,7 @@ import { commandDigest } from '../trainer/confirmed-commands.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { checkProgram } from './checks.ts';
 import { HandGames } from './hand-games.ts';
-import { commandOf, type EnvironmentProgram, startProgram } from './program.ts';
+import { commandOf, type EnvironmentProgram, requireFolder, startProgram } from './program.ts';
 import { readWatched, readWatchedEpisode, type Watching, watchEpisodes } from './watching.ts';
 
 interface OwnEnvironmentsParts {
@@ -224,12 +223,8 @@ const readsBareStates = (preset: string): boolean =>
 function commandOfTarget(target: OwnCommand | { address: string }): OwnCommand {
   if ('address' in target) return { command: commandOfAddress(target.address.trim()), directory: homedir() };
   const { command, directory } = target;
-  if (existsSync(directory)) return { command, directory };
-  throw new Failure(
-    'directory_missing',
-    `The folder ${directory} was not found.`,
-    'Choose the folder in which the command runs.',
-  );
+  requireFolder(directory);
+  return { command, directory };
 }
 
 function freeId(id: string, all: readonly AddedEnvironment[]): string {

@@ -1,12 +1,15 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
+import { statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { programsPath } from '../base/programs.ts';
 import type { OwnCommand } from '../contract/contract.ts';
-import { Failure, messageOf } from '../contract/failure.ts';
+import { asFileFailure, Failure, messageOf } from '../contract/failure.ts';
+import { fileReason } from '../contract/file-errors.ts';
+import { problemIn } from '../contract/issue-words.ts';
 
 /** Returns the shell command of an environment: the OpenEnv client for an address, otherwise the text itself. */
 export function commandOf(text: string): string {
@@ -71,8 +74,9 @@ export class EnvironmentProgram {
   /** End of its standard error. */
   private errors = '';
 
-  /** `limit`: seconds per answer. `onLog` receives its standard error. */
+  /** `limit`: seconds per answer. `onLog` receives its standard error. Throws `directory_missing`. */
   constructor({ command, directory }: OwnCommand, limit: number, onLog: (text: string) => void = () => {}) {
+    requireFolder(directory);
     this.limit = limit;
     const own = Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
     this.child = spawn('/bin/sh', ['-c', command], {
@@ -204,6 +208,21 @@ export class EnvironmentProgram {
   }
 }
 
+/** Throws `directory_missing` if a program can't run in a folder. `spawn` would blame the shell. */
+export function requireFolder(directory: string): void {
+  const missing = (problem: string) =>
+    new Failure('directory_missing', problem, 'Choose the folder in which the command runs.');
+  try {
+    if (statSync(directory).isDirectory()) return;
+  } catch (error) {
+    const rejected = asFileFailure(error);
+    if (!rejected) throw error;
+    if (rejected.code === 'file_missing') throw missing(`The folder ${directory} was not found.`);
+    throw missing(`The folder ${directory} can't be read: ${fileReason(error)}.`);
+  }
+  throw missing(`${directory} is not a folder.`);
+}
+
 const anyAnswer = z.looseObject({ id: z.int().optional(), error: z.unknown().optional() });
 
 /** Returns what is wrong with a line that is not an answer. */
@@ -220,8 +239,7 @@ function parseMessage(line: string): z.infer<typeof anyAnswer> | string {
 function parsed<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.infer<Schema> {
   const { data, error } = schema.safeParse(answer);
   if (!error) return data;
-  const { path, message } = error.issues[0]!;
-  throw broken(`Invalid answer: ${path.length > 0 ? path.join('.') : 'the object'}: ${message}`);
+  throw broken(`Invalid answer: ${problemIn(answer, error)}.`);
 }
 
 const broken = (problem: string) =>
@@ -230,7 +248,7 @@ const broken = (problem: string) =>
 /** Seconds until a program is ready. Models and data sets may load first. */
 const startLimit = 60;
 
-/** Starts a program and returns its answer to hello. Throws `environment_failed`. */
+/** Starts a program and returns its answer to hello. Throws `environment_failed` or `directory_missing`. */
 export async function startProgram(own: OwnCommand): Promise<{ program: EnvironmentProgram; hello: Hello }> {
   const program = new EnvironmentProgram(own, startLimit);
   try {

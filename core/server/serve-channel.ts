@@ -13,9 +13,9 @@ import {
   sampleRunId,
 } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { fieldsOf, issueInWords } from '../contract/issue-words.ts';
 import type { Core } from '../index.ts';
 import { createHandlers } from './handlers.ts';
-import { fieldsOf, issueInWords } from './input-words.ts';
 import { Session } from './session.ts';
 
 /** A birpc request, the only kind of message accepted from a client. */

@@ -170,7 +170,7 @@ test.each<[object, string]>([
   [{ type: 'slurm', time: '1:00:00', partition: 'a\n#SBATCH --x' }, 'targets.slurm.partition'],
   [{ type: 'slurm', time: '1:00:00', setup: ['a\nb'] }, 'must be one line'],
   [{ type: 'slurm', time: '1:00:00', partitions: 'gpu' }, 'partitions'],
-  [{ type: 'slurm', time: '5' }, 'targets.slurm.grace: must be shorter than the time limit'],
+  [{ type: 'slurm', time: '5' }, 'targets.slurm.grace must be shorter than the time limit'],
 ])('the invalid target %j is refused', async (invalid, message) => {
   const home = mkdtempSync(join(tmpdir(), 'starpo-targets-'));
   writeFileSync(join(home, 'targets.json'), JSON.stringify({ version: 1, targets: { slurm: invalid } }));

@@ -3,13 +3,13 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Handlers, procedures, type Settings } from '../../core/contract/contract.ts';
+import { issueInWords } from '../../core/contract/issue-words.ts';
 import type { Core } from '../../core/index.ts';
 import { configForm, inTitles, titleOf, valueTitle } from '../../core/presets/form.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import description from '../../core/run-config/description.json' with { type: 'json' };
 import { hiddenPaths } from '../../core/run-config/form-words.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
-import { issueInWords } from '../../core/server/input-words.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
 describe('the form', () => {
@@ -268,4 +268,12 @@ test('problems with API input are described in plain words', () => {
     'name must have 1 character or more',
     'points must have 1 entry or more',
   ]);
+  const sweep = { name: 'a', points: [{ name: 'a', set: { x: [1] } }], seeds: [1] };
+  expect(problems('studies.create', { ...sweep, base: { presets: 'a' } })).toEqual([
+    'base must have preset, run or config',
+    'points.0.set.x must be a string, a number or true or false',
+  ]);
+  expect(problems('studies.create', { ...sweep, base: { run: 'a', checkpoint: -1 } })[0]).toBe(
+    'base is invalid: checkpoint must be 0 or more',
+  );
 });

@@ -20,8 +20,8 @@ const answering = (reset: string, step: string, extra = '') =>
       else if (step !== undefined) console.log(JSON.stringify({ id, ...(${step}) }));
     });${extra}'`;
 
-async function failures(command: string, limit = 20): Promise<Record<string, string>> {
-  const rows = await checkProgram({ command, directory }, limit);
+async function failures(command: string, limit = 20, folder = directory): Promise<Record<string, string>> {
+  const rows = await checkProgram({ command, directory: folder }, limit);
   return Object.fromEntries(
     rows.filter(({ verdict }) => verdict === 'failed').map(({ check, reason }) => [check, reason]),
   );
@@ -47,6 +47,11 @@ test('the examples pass', async () => {
 });
 
 test('each fault is found, with its reason', async () => {
+  for (const [folder, problem] of [
+    ['/nope', 'The folder /nope was not found.'],
+    [process.execPath, `${process.execPath} is not a folder.`],
+  ] as const)
+    expect(await failures('true', 20, folder)).toEqual({ 'starts and answers hello': problem });
   expect(await failures('exit 3')).toEqual({ 'starts and answers hello': 'The program ended with status 3.' });
   expect(await failures('echo hi; cat')).toEqual({
     'starts and answers hello': expect.stringContaining('The program wrote an invalid line'),
@@ -54,7 +59,7 @@ test('each fault is found, with its reason', async () => {
   const [start, step] = ['{ observation: "s" }', '{ observation: "s", reward: 1, done: true }'];
   expect(await failures(answering(start, step))).toEqual({});
   expect(await failures(answering(start, '{ observation: "s", reward: null, done: true }'))).toMatchObject({
-    'plays episodes with valid answers and finite rewards': expect.stringContaining('Invalid answer: reward'),
+    'plays episodes with valid answers and finite rewards': 'Invalid answer: reward must be a number.',
   });
   expect(await failures(answering('{ observation: String(count) }', step))).toEqual({
     'the same seed gives the same episode': expect.stringContaining('gave a different episode'),

@@ -369,6 +369,10 @@ describe('a sweep', { timeout: 300_000 }, () => {
       status: 2,
       errors: expect.stringContaining('study_invalid'),
     });
+    writeFileSync(file, '{"name": "x"}');
+    expect((await run('new', file)).errors).toContain(
+      `error: ${file} is not a valid sweep: base is missing (and 2 more problems).\n`,
+    );
     writeFileSync(file, JSON.stringify(definition));
     const { output: id } = await run('new', file);
     expect(await run('list')).toMatchObject({

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import type { OwnCommand } from '../../contract/contract.ts';
 import { asFailure } from '../../contract/failure.ts';
 import { checkProgram } from '../../own-environments/checks.ts';
 import { HandPlay } from '../../own-environments/hand-play.ts';
-import { commandOf, EnvironmentProgram } from '../../own-environments/program.ts';
+import { commandOf, EnvironmentProgram, requireFolder } from '../../own-environments/program.ts';
 import { advise, print, table } from '../output.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
 
@@ -15,10 +16,13 @@ export interface CommandFlags extends CommandOptions {
 }
 
 const defaultLimit = 30;
-const ownCommand = (text: string, { directory = '.' }: CommandFlags) => ({
-  command: commandOf(text),
-  directory: resolve(directory),
-});
+
+/** Throws `directory_missing`. */
+function ownCommand(text: string, { directory: given = '.' }: CommandFlags): OwnCommand {
+  const directory = resolve(given);
+  requireFolder(directory);
+  return { command: commandOf(text), directory };
+}
 
 /** Confirms the command of an environment, so that runs may start it. */
 export async function allowCommand(command: string, flags: CommandFlags): Promise<void> {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Client } from '../../contract/client.ts';
 import { collapseInWords } from '../../contract/collapse-words.ts';
 import {
@@ -10,6 +10,7 @@ import {
 } from '../../contract/contract.ts';
 import { createSweeps } from '../../contract/create-sweeps.ts';
 import { Failure, messageOf } from '../../contract/failure.ts';
+import { problemIn } from '../../contract/issue-words.ts';
 import { panelWords } from '../../contract/panel-words.ts';
 import { iterationsInWords, lastIterationsTitle, spreadInWords } from '../../contract/study-words.ts';
 import { nearest } from '../../run-config/nearest.ts';
@@ -234,7 +235,7 @@ function readStudy(path: string): z.infer<typeof fileContent> {
     throw invalid(`${messageOf(error)}.`);
   }
   const parsed = fileContent.safeParse(value);
-  if (!parsed.success) throw invalid(`is not a valid sweep: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw invalid(`is not a valid sweep: ${problemIn(value, parsed.error)}.`);
   const study = parsed.data;
   if ('config' in study.base) study.base.config = withAbsoluteFolders(study.base.config);
   for (const set of [study.set, ...study.points.map((point) => point.set)]) if (set) resolveFolders(set);

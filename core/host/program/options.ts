@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { commandName } from '../../base/pasteable.ts';
-import { issueInWords } from '../../server/input-words.ts';
+import { issueInWords } from '../../contract/issue-words.ts';
 
 /** Collects the values of a repeatable option. */
 const collect = (value: string, previous: string[] = []) => [...previous, value];
