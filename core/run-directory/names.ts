@@ -59,10 +59,16 @@ export function namesIn(folder: string, pattern = /^/): string[] {
   }
 }
 
-/** Returns a string as lowercase words joined by hyphens, as in ids and labels; may be empty. */
+/** Latin letters that Unicode does not decompose into a letter and an accent. */
+const latin = new Map(Object.entries({ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }));
+
+/** Returns a string as lowercase words joined by hyphens, as in ids and labels; may be empty. Latin letters lose their accents. */
 export const slug = (text: string, maxLength: number): string =>
   text
     .toLowerCase()
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]/g, (letter) => latin.get(letter) ?? letter)
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
     .slice(0, maxLength);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { derivedName, rolledBackTo, shortValue } from '../../core/contract/run-names.ts';
+import { slug } from '../../core/run-directory/names.ts';
 
 describe('the name of a derived run', () => {
   test('replaces the suffix of a derived parent', () => {
@@ -26,4 +27,10 @@ describe('the name of a derived run', () => {
     );
     expect([shortValue(true), shortValue(0), shortValue('head')]).toEqual(['on', '0', 'head']);
   });
+});
+
+test('an id keeps Latin letters without their accents', () => {
+  expect(slug('Größe — sweep', 32)).toBe('grosse-sweep');
+  expect(slug('Ångström, čeština & Łódź', 32)).toBe('angstrom-cestina-lodz');
+  expect(slug('模型', 32)).toBe('');
 });
