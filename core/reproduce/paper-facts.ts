@@ -1,14 +1,8 @@
 import type { PaperStudyFacts, PaperSweepInput } from '../contract/contract.ts';
-import { presets } from '../presets/presets.ts';
 import { type PaperStudy, type PaperSweep, sweepsOf } from './paper-study.ts';
 import { ragenStudies } from './ragen-studies.ts';
 import { ragenSweeps } from './ragen-sweeps.ts';
 import { paperText } from './report.ts';
-
-/** Models with presets of the paper's tasks: `starter`, `qwen2.5-0.5b`, ... */
-export const paperModels: readonly string[] = presets.flatMap(
-  ({ id }) => /^(.+)-sokoban-starpo-s$/.exec(id)?.[1] ?? [],
-);
 
 /** Returns the name of a paper's sweep in a data folder, by which it is found again. */
 export const sweepName = (model: string, { title }: PaperSweep, quick = false): string =>

@@ -1,4 +1,5 @@
 import type { Settings } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
 import { findPreset, presets } from '../presets/presets.ts';
 import type { EnvironmentConfig } from '../run-config/schema.ts';
 import type { PaperSweep } from './paper-study.ts';
@@ -69,8 +70,15 @@ function generalization(model: string): EnvironmentConfig[] {
   ];
 }
 
-/** Returns all sweeps. */
+/** Models with presets of the paper's tasks: `starter`, `qwen2.5-0.5b`, ... */
+export const paperModels: readonly string[] = presets.flatMap(
+  ({ id }) => /^(.+)-sokoban-starpo-s$/.exec(id)?.[1] ?? [],
+);
+
+/** Returns all sweeps. Throws `preset_unknown` for a model without presets. */
 export function ragenSweeps(model: string): PaperSweep[] {
+  if (!paperModels.includes(model))
+    throw new Failure('preset_unknown', `Unknown model "${model}".`, `Models: ${paperModels.join(', ')}.`);
   const iterations = model === 'starter' ? 100 : 200;
   const common = { iterations };
   const tables: Settings = {

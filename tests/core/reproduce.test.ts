@@ -7,10 +7,10 @@ import { createSweeps } from '../../core/contract/create-sweeps.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { differenceOf, measured, type RunResult, verdictOf } from '../../core/reproduce/measure.ts';
 import { htmlPage, markdownPage } from '../../core/reproduce/page.ts';
-import { paperModels, paperStudies } from '../../core/reproduce/paper-facts.ts';
+import { paperStudies } from '../../core/reproduce/paper-facts.ts';
 import { type Claim, type PaperStudy, sweepsOf } from '../../core/reproduce/paper-study.ts';
 import { ragenStudies } from '../../core/reproduce/ragen-studies.ts';
-import { quickSettings, ragenSweeps } from '../../core/reproduce/ragen-sweeps.ts';
+import { paperModels, quickSettings, ragenSweeps } from '../../core/reproduce/ragen-sweeps.ts';
 import { reportBlocks, type SweepResult } from '../../core/reproduce/report.ts';
 import { sweepResult } from '../../core/reproduce/sweeps.ts';
 import type { RunConfig } from '../../core/run-config/schema.ts';
@@ -344,7 +344,11 @@ describe('starpo reproduce', { timeout: 120_000 }, () => {
   test.each([
     [['vagen'], 'usage_invalid', 'There are no studies of "vagen".'],
     [['ragen', '--only', 'figure-55'], 'usage_invalid', 'Did you mean figure-5?'],
-    [['ragen', '--model', 'llama'], 'preset_unknown', 'Unknown preset "llama-sokoban-starpo-s".'],
+    [
+      ['ragen', '--model', 'llama'],
+      'preset_unknown',
+      'Unknown model "llama".\n  hint: Models: starter, qwen2.5-0.5b, ',
+    ],
   ])('refuses %j', async (args, code, text) => {
     const { status, errors } = await starpoHere(['reproduce', ...args], world.environment());
     expect(status).toBe(2);
