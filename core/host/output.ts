@@ -20,6 +20,7 @@ const inputCodes = new Set([
   'run_unreadable',
   'run_ambiguous',
   'environment_unknown',
+  'directory_missing',
   'catalogue_missing',
   'catalogue_ambiguous',
   'catalogue_invalid',

@@ -6,7 +6,13 @@ import { type Field, findField, runConfigSchema } from './schema.ts';
 import { keyPaths, type Tree } from './tree.ts';
 import { refuseNewer, upgradeConfig } from './upgrade.ts';
 
-const hint = 'See docs/formats/run-config.md for the type and range of every key.';
+/** Returns the hint for a problem of a setting. */
+function hintFor(config: unknown): string {
+  const { version, config: inner } = (config ?? {}) as { version?: unknown; config?: unknown };
+  return version === undefined && typeof inner === 'object' && inner !== null
+    ? 'This looks like the output of `starpo import-ragen`. Use only the object in its key `config`.'
+    : 'See docs/formats/run-config.md for the type and range of every key.';
+}
 
 /**
  * Upgrades a configuration to the current version and checks that every key is present, with the right type and range. The trainer checks rules
@@ -37,7 +43,8 @@ export function findProblems(config: unknown): Problem[] {
 
 function problemsOf(config: unknown, issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path.map(String);
-  if (issue.code !== 'unrecognized_keys') return [{ path: path.join('.'), words: problem(config, issue), hint }];
+  if (issue.code !== 'unrecognized_keys')
+    return [{ path: path.join('.'), words: problem(config, issue), hint: hintFor(config) }];
   return issue.keys.map((key) => {
     const unknown = [...path, key].join('.');
     const { hint } = unknownKey(unknown, config as Tree);
@@ -54,7 +61,7 @@ function describe(config: unknown, issues: readonly z.core.$ZodIssue[]): Failure
     return unknownKey(path, config as Tree, others);
   }
   const path = issue.path.map(String).join('.') || 'The configuration';
-  return new Failure('config_invalid', `${path} ${problem(config, issue)}${others}.`, hint);
+  return new Failure('config_invalid', `${path} ${problem(config, issue)}${others}.`, hintFor(config));
 }
 
 /** Describes an issue as a predicate that follows the path. */

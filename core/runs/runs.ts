@@ -272,4 +272,8 @@ export class Runs {
 }
 
 const alreadyRunning = (runId: string) =>
-  new Failure('run_active', `Run ${runId} is already running.`, 'Stop it first, or follow it on its page.');
+  new Failure(
+    'run_active',
+    `Run ${runId} is already running.`,
+    `Stop it first, or follow it on its page or with \`starpo logs ${runId} --follow\`.`,
+  );

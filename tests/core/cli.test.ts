@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +9,7 @@ import { createClient } from '../../core/contract/client.ts';
 import type { ClientKey } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
 import { openDatabase } from '../../core/history/database.ts';
+import { commandLine } from '../command-line.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { openApiOf, signIn } from './fixtures/sign-in.ts';
@@ -31,6 +32,8 @@ describe('starpo', { timeout: 300_000 }, () => {
       'iterations=7',
       '--set',
       'rollout.groups=4',
+      '--set',
+      'seed=5',
       '--seed',
       '5',
     );
@@ -199,14 +202,18 @@ describe('starpo', { timeout: 300_000 }, () => {
     const following = starpo(['logs', id!, '--follow'], world.environment());
     await following.line(/info {5}Started on/);
     expect(await run('pause', id!)).toMatchObject({ status: 0, output: expect.stringContaining('`starpo resume') });
+    await training.line(new RegExp(`^paused after iteration 1; continue with \`starpo resume ${id}\`$`));
     expect((await run('pause', id!)).output).toBe(`${id} is already paused`);
     const resumed = starpo(['resume', id!], world.environment());
     await resumed.line(/^iteration 2\//);
+    await training.line(/^continued after iteration 1$/);
     expect(await run('stop', id!)).toMatchObject({
       status: 0,
       output: `Stopped after iteration 2 of 4; checkpoint saved. Resume it with \`starpo resume ${id}\`.`,
     });
-    expect(await resumed.finished).toMatchObject({ status: 1, errors: '' });
+    const { output: ofResumed, ...ended } = await resumed.finished;
+    expect(ended).toEqual({ status: 1, errors: '' });
+    expect(ofResumed).not.toContain('continued');
     expect(await training.finished).toMatchObject({ status: 1, output: expect.stringMatching(/^Stopped after/m) });
     const { status, output } = await following.finished;
     expect(status).toBe(0);
@@ -399,6 +406,12 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['train', 'starter-bandit', '--set', 'rollout.temperature=99'], 'config_invalid', 'rollout.temperature'],
     [['new', 'starter-bandit', '--set', 'start.model=nowhere'], 'model_missing', 'start.model'],
     [['new', 'starter-bandits'], 'preset_unknown', 'starter-bandit'],
+    [
+      ['new', 'starter-bandit', '--set', 'seed=1', '--seed', '9'],
+      'usage_invalid',
+      'error: --set seed=1 contradicts --seed 9.',
+    ],
+    [['check', 'starter-bandit', '--set', 'device=cpu', '--device', 'cuda'], 'usage_invalid', '--device cuda'],
     [['new', 'starter-bandit', '--seed', '-1'], 'usage_invalid', '--help'],
     [['show', 'nothing'], 'run_unknown', 'starpo runs'],
     [['show', '../../etc'], 'run_unknown', 'starpo runs'],
@@ -406,6 +419,8 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['fly'], 'usage_invalid', '--help'],
     [['check', '--config', 'nope.json'], 'config_unreadable', "error: nope.json can't be read: file not found.\n"],
     [['adopt', '/nope'], 'run_folder_invalid', 'The folder /nope was not found.'],
+    [['webshop', 'import', '/nope'], 'catalogue_missing', "error: The folder /nope can't be read: file not found.\n"],
+    [['env', 'check', 'true', '--directory', '/nope'], 'directory_missing', 'The folder /nope was not found.'],
     [['sweep', 'new', '/nope.json'], 'study_invalid', "error: /nope.json can't be read: file not found.\n"],
     [['stpo'], 'usage_invalid', 'Did you mean stop?'],
     [['check', 'starter-bandit', '--set', 'rollout.groups=0'], 'config_invalid', 'rollout.groups must be 1 or more.\n'],
@@ -451,6 +466,20 @@ describe('starpo', { timeout: 300_000 }, () => {
       hint: expect.stringMatching(/./),
     });
     expect(errors.endsWith('}\n')).toBe(true);
+  });
+
+  test.each([
+    [[], "error: Standard output can't be written: no space is left on the disk.\n"],
+    [['--json'], '{"code":"file_not_written","message":"Standard output can\'t be written: no space is left on'],
+  ])('output to a full disk is reported, with the options %j', (options, message) => {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [commandLine, 'presets', ...options], {
+      ...{ encoding: 'utf8', env: world.environment() },
+      stdio: ['ignore', full, 'pipe'],
+    });
+    closeSync(full);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(message) });
+    expect(stderr.match(/file_not_written/g)).toHaveLength(1);
   });
 
   test('every command names a missing checkpoint in the same words', async () => {

@@ -103,6 +103,12 @@ describe('the schema', () => {
     expect(message).toBe('seed must be 0 or more (and 2 more problems).');
   });
 
+  test('recognizes the output of `starpo import-ragen`', () => {
+    const { message, hint } = failureOf(() => validateConfig({ config: example, notes: [] }));
+    expect(message).toMatch(/^version is missing/);
+    expect(hint).toMatch(/`starpo import-ragen`\. Use only the object in its key `config`\.$/);
+  });
+
   test('rejects an unknown key and suggests the most similar one', () => {
     const failure = failureOf(() => validateConfig({ ...example, rollout: { ...example.rollout, tempreature: 1 } }));
     expect(failure.message).toContain('rollout.tempreature');

@@ -77,7 +77,10 @@ describe('runs', { timeout: 60_000 }, () => {
   test('a run starts once, and not again if its end is not ingested yet', async () => {
     const runId = await create();
     const both = await Promise.allSettled([core.runs.start(runId), core.runs.start(runId)]);
-    expect(both).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'run_active' } }]);
+    expect(both).toMatchObject([
+      { status: 'fulfilled' },
+      { reason: { code: 'run_active', hint: expect.stringContaining(`starpo logs ${runId} --follow`) } },
+    ]);
     await untilRun(core, runId, ({ status }) => status === 'completed');
     const folder = world.run('ended', [journal.started(0), journal.iteration(1, 1)]);
     await core.supervisor.add('ended');

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { pasteable } from '../../base/pasteable.ts';
 import { type Client, connectionLost } from '../../contract/client.ts';
 import type { FirstStepCheck, JournalEvent, RunSummary } from '../../contract/contract.ts';
 import { asFailure, Failure, ignoring } from '../../contract/failure.ts';
@@ -154,11 +155,14 @@ class Follower {
   /** Whether this command has requested a start. The host may have started the run before it exited. */
   private requested = false;
   private stopping = false;
+  /** Whether this command resumes a paused run and has not read the event yet. */
+  private resuming: boolean;
 
   constructor(studio: Studio, run: RunSummary, json: boolean) {
     this.studio = studio;
     this.run = run;
     this.json = json;
+    this.resuming = run.status === 'paused';
   }
 
   /** The fork from a roll-back before this command. */
@@ -266,8 +270,12 @@ class Follower {
       if (events.length === 0) return;
       for (const event of events) {
         this.printed = event.seq;
+        if (event.type === 'resumed' && this.resuming) {
+          this.resuming = false;
+          continue;
+        }
         const left = event === events.at(-1) ? etaSeconds : null;
-        const line = this.json ? eventAsJson(event) : eventAsLine(event, this.run.iterations, left);
+        const line = this.json ? eventAsJson(event) : eventAsLine(event, this.run, left);
         if (line) this.progress.print(line);
       }
     }
@@ -282,8 +290,6 @@ const unprinted: readonly string[] = [
   'rollout_removed',
   'checkpoint_state_removed',
   'acknowledged',
-  'paused',
-  'resumed',
 ] satisfies EventType[];
 
 function eventAsJson({ seq, time, type, body }: JournalEvent): string | null {
@@ -291,7 +297,7 @@ function eventAsJson({ seq, time, type, body }: JournalEvent): string | null {
 }
 
 /** `left` is the remaining time in seconds, or null if unknown. */
-function eventAsLine({ type, body }: JournalEvent, iterations: number, left: number | null): string | null {
+function eventAsLine({ type, body }: JournalEvent, { id, iterations }: RunSummary, left: number | null): string | null {
   const { iteration, metrics, level, message } = body as {
     iteration: number;
     metrics: Record<string, number>;
@@ -304,6 +310,8 @@ function eventAsLine({ type, body }: JournalEvent, iterations: number, left: num
   }
   if (type === 'evaluation') return `evaluation at iteration ${iteration}: success ${successLine(metrics)}`;
   if (type === 'first_step_check') return firstStepLines(body as unknown as FirstStepCheck);
+  if (type === 'paused') return pasteable(`paused after iteration ${iteration}; continue with \`starpo resume ${id}\``);
+  if (type === 'resumed') return `continued after iteration ${iteration}`;
   if (type === 'log') return `${level}: ${message}`;
   if (type === 'environment_alert') return `warning: iteration ${iteration}: ${message}`;
   return isKnownType(type) ? null : (meaningOf({ type, body }).line?.message ?? null);

@@ -94,10 +94,22 @@ function trainAnywhere(preset: string | undefined, flags: NewRunFlags & Partial<
   throw new Failure('usage_invalid', 'Use either --queue or --on.', 'Remove one of the two options.');
 }
 
+/** Returns the changes of the options. Throws `usage_invalid` if --set contradicts --seed or --device. */
 function settingsOf({ set = [], seed, device }: NewRunFlags): Record<string, Setting> {
   const settings: Record<string, Setting> = parseSettings(set);
   resolveFolders(settings);
-  return { ...settings, ...(seed !== undefined && { seed }), ...(device !== undefined && { device }) };
+  for (const [key, value] of Object.entries({ seed, device })) {
+    if (value === undefined) continue;
+    const earlier = settings[key];
+    if (earlier !== undefined && String(earlier) !== String(value))
+      throw new Failure(
+        'usage_invalid',
+        `--set ${key}=${earlier} contradicts --${key} ${value}.`,
+        'Remove one of the two options.',
+      );
+    settings[key] = value;
+  }
+  return settings;
 }
 
 /** Adds the commands that create, train and control runs. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../../contract/failure.ts';
+import { asFileFailure, Failure } from '../../contract/failure.ts';
+import { fileReason } from '../../contract/file-errors.ts';
 import { kinds, officialFiles, whereToFind } from './official-files.ts';
 
 export interface CheckedFile {
@@ -18,9 +19,9 @@ export interface MissingFile {
   optional: string | null;
 }
 
-/** Finds a catalogue's files in a folder. Throws `catalogue_missing` if a required one is missing. */
+/** Finds a catalogue's files in a folder. Throws `catalogue_missing` if the folder can't be read or a required file is missing. */
 export function findFiles(folder: string): { found: { name: string; content: string }[]; missing: MissingFile[] } {
-  const names = readdirSync(folder).sort();
+  const names = namesIn(folder).sort();
   const found: { name: string; content: string }[] = [];
   const missing: MissingFile[] = [];
   for (const { prefix, content, optional } of kinds) {
@@ -32,6 +33,19 @@ export function findFiles(folder: string): { found: { name: string; content: str
   if (required.length === 0) return { found, missing };
   const list = required.map(({ name, content }) => `${name} (${content})`).join(' and ');
   throw new Failure('catalogue_missing', `${folder} has no file ${list}.`, whereToFind);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (!asFileFailure(error)) throw error;
+    throw new Failure(
+      'catalogue_missing',
+      `The folder ${folder} can't be read: ${fileReason(error)}.`,
+      'Check its path.',
+    );
+  }
 }
 
 /** Compares a file with the published one of its name. `onBytes` receives the bytes read so far. */
