@@ -426,7 +426,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['check', 'starter-bandit', '--set', 'rollout.groups=0'], 'config_invalid', 'rollout.groups must be 1 or more.\n'],
     [['queue', 'lst'], 'usage_invalid', 'Did you mean list? List commands with `starpo queue --help`.'],
     [['help', 'evaluat'], 'usage_invalid', 'Did you mean evaluate?'],
-    [['tag', 'x', '!!'], 'usage_invalid', "'tags'. It must be 1 to 40 letters, digits, spaces or . _ : / + -."],
+    [['tag', 'x', '!!'], 'usage_invalid', "'tags'. It must be 1 to 40 letters, digits, spaces or . _ : / + -, and"],
     [['rename', 'x', 'a'.repeat(81)], 'usage_invalid', "'name'. It must be at most 80 characters, on one line."],
     [['pin', 'x', '1.5'], 'usage_invalid', "'iteration'. It must be a whole number."],
     [['queue', 'move', 'x', '0'], 'usage_invalid', "'position'. It must be 1 or more."],
