@@ -57,6 +57,7 @@ export const metricTitles: Readonly<Record<string, string>> = {
   'actor/loss_kl': 'KL term of the loss',
   'actor/loss_log_ratio': 'Log-ratio term of the loss',
   'actor/loss_likelihood': 'Likelihood term of the loss',
+  'actor/loss_cross_entropy': 'Cross-entropy term of the loss',
   'actor/skipped_share': 'Samples skipped in update',
   'actor/entropy': 'Entropy in update',
   'actor/grad_norm': 'Gradient norm',

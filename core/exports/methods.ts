@@ -216,6 +216,11 @@ function lossText(config: RunConfig): string {
           `Lost likelihood of tokens without a negative advantage was penalized per ${loss.likelihood_gate} with coefficient ${scientific(loss.likelihood_coefficient)} (LLDS, arXiv:2512.04220).`,
         ]
       : []),
+    ...(loss.cross_entropy_coefficient > 0
+      ? [
+          `The cross-entropy of successful episodes was added with coefficient ${scientific(loss.cross_entropy_coefficient)} (VAPO, arXiv:2504.05118).`,
+        ]
+      : []),
   ];
   const epochs = loss.epochs === 1 ? '1 epoch' : `${loss.epochs} epochs`;
   const update = `The policy was updated with ${objectiveText(config)}${entropy}, ${averages[loss.average] ?? loss.average}, for ${epochs} in mini-batches of ${loss.mini_batch} episodes.`;

@@ -191,6 +191,7 @@ export const sections: readonly SectionWords[] = [
         title: 'Likelihood gate',
         choices: { response: 'Response', turn: 'Turn' },
       },
+      { path: 'policy_loss.cross_entropy_coefficient', title: 'Cross-entropy coefficient' },
       {
         path: 'policy_loss.average',
         title: 'Loss aggregation',

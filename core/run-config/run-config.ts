@@ -133,6 +133,7 @@ export interface RunConfig {
     log_ratio_penalty: number;
     likelihood_coefficient: number;
     likelihood_gate: 'response' | 'turn';
+    cross_entropy_coefficient: number;
     average: 'trajectory' | 'token' | 'trajectory_sum' | 'fixed_length';
     mini_batch: number;
     epochs: number;

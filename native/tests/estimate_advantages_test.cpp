@@ -51,6 +51,7 @@ struct AdvantageFixture {
       for (Turn& turn : episodes[i].turns) turn.score = 0, turn.terms.clear();
       episodes[i].turns.front().terms = terms(i);
       episodes[i].score = episodes[i].turns.back().score = score(i);
+      episodes[i].success = score(i) > 0;
     }
     metrics.clear();
     return estimate_advantages(config, state->replica, episodes, kept, metrics, [] {});
@@ -224,6 +225,14 @@ TEST_CASE_FIXTURE(AdvantageFixture, "a replayed group has its stored log-probabi
     CHECK(own.rollout_logprobs == expected.rollout_logprobs);
     CHECK(pack({&own, 1}).tokens == pack({&expected, 1}).tokens);
   }
+}
+
+TEST_CASE_FIXTURE(AdvantageFixture, "the cross-entropy is over the tokens of successful episodes") {
+  score = [](std::size_t i) { return i % 3 == 0 ? 1.0 : 0.0; };
+  for (const Sequence& sequence : estimate({true, true, true})) CHECK(sequence.imitation.empty());
+  config.policy_loss.cross_entropy_coefficient = 0.1;
+  for (const Sequence& sequence : estimate({true, true, true}))
+    CHECK(sequence.imitation == std::vector<double>(sequence.episode->success ? sequence.targets.size() : 0, 1));
 }
 
 TEST_CASE_FIXTURE(AdvantageFixture, "each recorded reward term is normalized, weighted by its option and added") {

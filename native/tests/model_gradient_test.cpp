@@ -127,6 +127,7 @@ void check_sample_loss(PolicyObjective objective, RatioLevel level) {
   settings.policy.entropy_tokens = EntropyTokens::reasoning;
   settings.policy.log_ratio_penalty = 0.1;
   settings.policy.likelihood_coefficient = 0.4;
+  settings.policy.cross_entropy_coefficient = 0.3;
   settings.correction = {CorrectionWeights::truncate, CorrectionLevel::sequence, 0.5, 1.2};
   settings.kl = {0.3, KlEstimator::k2, KlPlacement::loss, ""};
   LossSample sample;
@@ -140,8 +141,9 @@ void check_sample_loss(PolicyObjective objective, RatioLevel level) {
     sample.reference_logprobs.push_back(shifted(13));
     sample.advantages.push_back(level == RatioLevel::turn && t >= 4 ? -0.7 : 1.1);
     sample.reasoning.push_back(t % 3 != 0);
+    sample.imitation.push_back(0.5 + static_cast<double>(t % 2));
   }
-  const SampleWeights token_weight{0.25, 0.5, 0.1};
+  const SampleWeights token_weight{0.25, 0.5, 0.1, 0.2};
   const auto loss_at = [&](const std::vector<double>& lp, const std::vector<double>& entropy,
                            std::span<double> lp_slope, std::span<double> entropy_slope) {
     sample.logprobs = lp;

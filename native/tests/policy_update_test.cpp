@@ -146,6 +146,7 @@ TEST_CASE("in the first step, every objective and ratio level is bit-identical t
   config.correction.weights = CorrectionWeights::mask;
   config.correction.high = 2;
   config.policy_loss.log_ratio_penalty = config.policy_loss.likelihood_coefficient = 0.1;
+  config.policy_loss.cross_entropy_coefficient = 0.1;
   config.policy_loss.epochs = 3;
   const auto metrics = update(config, folder.path()).result.metrics;
   const auto metric_of = [&](std::string_view name) { return metrics.at(std::string(name)); };
@@ -155,7 +156,8 @@ TEST_CASE("in the first step, every objective and ratio level is bit-identical t
   CHECK(metric_of(metric::kActorLossLogRatio) > 0);  // of later epochs
   CHECK(metric_of(metric::kActorLoss) ==
         doctest::Approx(metric_of(metric::kActorLossPolicy) + metric_of(metric::kActorLossEntropy) +
-                        metric_of(metric::kActorLossLogRatio) + metric_of(metric::kActorLossLikelihood)));
+                        metric_of(metric::kActorLossLogRatio) + metric_of(metric::kActorLossLikelihood) +
+                        metric_of(metric::kActorLossCrossEntropy)));
 }
 
 TEST_CASE("episodes without any advantage are skipped, which changes no bit of the update") {

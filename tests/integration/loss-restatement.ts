@@ -10,6 +10,7 @@ export interface Sample {
   advantages: number[];
   entropies: number[];
   reasoning: boolean[];
+  imitation: number[];
   turn_lengths: number[];
   episode: number;
 }
@@ -49,6 +50,13 @@ function averaged(request: LossRequest, average: string, counted: boolean[][], v
     default:
       return mean(episodes.map(sum)) / request.longest;
   }
+}
+
+/** Mean negative log-probability of a mini-batch's tokens, weighted by `imitation`. */
+function crossEntropy({ sequences }: LossRequest): number {
+  const weights = sequences.flatMap(({ imitation }) => imitation);
+  const logprobs = sequences.flatMap((sample) => sample.logprobs);
+  return sum(weights) === 0 ? 0 : -sum(weights.map((weight, t) => weight * logprobs[t]!)) / sum(weights);
 }
 
 function levelLogRatio(request: LossRequest, sample: Sample, t: number): number {
@@ -134,7 +142,8 @@ export function restateLoss(now: LossRequest, frozen: LossRequest): number {
   const bonus = settings.entropy_tokens === 'all' ? everywhere : now.sequences.map(({ reasoning }) => reasoning);
   return (
     averaged(now, settings.average, everywhere, policy) +
-    settings.likelihood_coefficient * averaged(now, 'token', everywhere, lost) -
+    settings.likelihood_coefficient * averaged(now, 'token', everywhere, lost) +
+    settings.cross_entropy_coefficient * crossEntropy(now) -
     settings.entropy_coefficient *
       averaged(
         now,

@@ -172,6 +172,7 @@ export const effects: Record<string, Effect> = {
     output: 'actor/loss_likelihood',
     with: { ...offPolicy, 'policy_loss.likelihood_coefficient': 1 },
   },
+  'policy_loss.cross_entropy_coefficient': { output: 'actor/loss_cross_entropy' },
   'policy_loss.average': { output: 'weights' },
   'policy_loss.mini_batch': { output: 'weights', value: 24 },
   'policy_loss.epochs': { output: 'weights' },

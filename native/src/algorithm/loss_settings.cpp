@@ -18,6 +18,7 @@ void describe(FieldVisitor& v, PolicyLossConfig& c) {
   v.number("log_ratio_penalty", c.log_ratio_penalty, 0, 100);
   v.number("likelihood_coefficient", c.likelihood_coefficient, 0, 100);
   v.choice("likelihood_gate", c.likelihood_gate, {"response", "turn"});
+  v.number("cross_entropy_coefficient", c.cross_entropy_coefficient, 0, 100);
   v.choice("average", c.average, {"trajectory", "token", "trajectory_sum", "fixed_length"});
   v.integer("mini_batch", c.mini_batch, 1, 65536);
   v.integer("epochs", c.epochs, 1, 100);

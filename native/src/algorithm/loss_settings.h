@@ -48,6 +48,7 @@ struct PolicyLossConfig {
   double log_ratio_penalty = 0;
   double likelihood_coefficient = 0;
   LikelihoodGate likelihood_gate = LikelihoodGate::turn;
+  double cross_entropy_coefficient = 0;
 };
 void describe(FieldVisitor&, PolicyLossConfig&);
 

@@ -14,6 +14,7 @@ PolicyLossSums& PolicyLossSums::operator+=(const PolicyLossSums& other) {
                                                   &PolicyLossSums::kl,
                                                   &PolicyLossSums::log_ratio_penalty,
                                                   &PolicyLossSums::likelihood,
+                                                  &PolicyLossSums::cross_entropy,
                                                   &PolicyLossSums::entropy,
                                                   &PolicyLossSums::clipped_low,
                                                   &PolicyLossSums::clipped_high,

@@ -87,7 +87,7 @@ struct SignedSums {
 
 struct PolicyLossSums {
   double loss = 0;  // weighted, as are its components
-  double policy = 0, entropy_bonus = 0, kl = 0, log_ratio_penalty = 0, likelihood = 0;
+  double policy = 0, entropy_bonus = 0, kl = 0, log_ratio_penalty = 0, likelihood = 0, cross_entropy = 0;
   double entropy = 0;      // this and all below: plain sums over tokens
   double clipped_low = 0;  // tokens whose gradient the lower clip removed
   double clipped_high = 0;

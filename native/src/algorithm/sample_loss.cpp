@@ -97,23 +97,26 @@ bool is_fused(const LossConfig& config) {
   const PolicyLossConfig& policy = config.policy;
   return policy.objective == PolicyObjective::clip && policy.ratio_level == RatioLevel::token &&
          policy.clip_turn_factor == 1 && !config.correction.is_active() && policy.log_ratio_penalty == 0 &&
-         policy.likelihood_coefficient == 0 &&
+         policy.likelihood_coefficient == 0 && policy.cross_entropy_coefficient == 0 &&
          (policy.entropy_coefficient == 0 || policy.entropy_tokens == EntropyTokens::all);
 }
 
 std::vector<SampleWeights> sample_weights(std::span<const SampleTokens> samples, const PolicyLossConfig& config,
                                           int longest) {
   std::vector<int> trajectories, trained, with_entropy;
+  double imitation = 0;
   for (const SampleTokens& sample : samples) {
     trajectories.push_back(sample.trajectory);
     trained.push_back(sample.trained);
     with_entropy.push_back(config.entropy_tokens == EntropyTokens::all ? sample.trained : sample.reasoning);
+    imitation += sample.imitation;
   }
   const auto policy = token_weights(trained, trajectories, config.average, longest),
              entropy = token_weights(with_entropy, trajectories, config.average, longest),
              likelihood = token_weights(trained, trajectories, LossAverage::token, longest);
   std::vector<SampleWeights> weights;
-  for (std::size_t i = 0; i < samples.size(); ++i) weights.push_back({policy[i], entropy[i], likelihood[i]});
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    weights.push_back({policy[i], entropy[i], likelihood[i], imitation > 0 ? 1 / imitation : 0});
   return weights;
 }
 
@@ -166,6 +169,11 @@ void sample_loss(const LossSample& sample, const SampleWeights& weights, const L
       sums.likelihood += scale * lost[t];
       gradient -= scale;
     }
+    if (!sample.imitation.empty()) {
+      const double scale = policy.cross_entropy_coefficient * weights.cross_entropy * sample.imitation[t];
+      sums.cross_entropy -= scale * logprob;
+      gradient -= scale;
+    }
     const bool has_bonus = policy.entropy_tokens == EntropyTokens::all || sample.reasoning[t];
     const double bonus = has_bonus ? weights.entropy * policy.entropy_coefficient : 0;
     sums.entropy_bonus -= bonus * sample.entropies[t];
@@ -177,7 +185,8 @@ void sample_loss(const LossSample& sample, const SampleWeights& weights, const L
     sums.signs.add(advantage, 1);
     sums.tokens += 1;
   }
-  sums.loss = sums.policy + sums.entropy_bonus + sums.kl + sums.log_ratio_penalty + sums.likelihood;
+  sums.loss =
+      sums.policy + sums.entropy_bonus + sums.kl + sums.log_ratio_penalty + sums.likelihood + sums.cross_entropy;
 }
 
 }  // namespace starpo

@@ -27,6 +27,7 @@ struct LossSample {
   std::vector<double> advantages;
   std::vector<double> reference_logprobs;  // with a KL term
   std::vector<bool> reasoning;             // with EntropyTokens::reasoning
+  std::vector<double> imitation;           // weights of the cross-entropy; empty: all 0
   std::vector<int> turn_lengths;           // tokens of each turn, in order
   int first_turn = 0;                      // its index within the episode
   double other_log_ratios = 0;             // sum of log-ratios over the episode's other samples
@@ -34,15 +35,17 @@ struct LossSample {
 
 // Weight of each token of a sample in the components of the loss. Each component has its own denominator.
 struct SampleWeights {
-  double policy = 0;      // also of KL and the log-ratio penalty
-  double entropy = 0;     // of the tokens that get an entropy bonus
-  double likelihood = 0;  // mean over all tokens of the mini-batch
+  double policy = 0;         // also of KL and the log-ratio penalty
+  double entropy = 0;        // of the tokens that get an entropy bonus
+  double likelihood = 0;     // mean over all tokens of the mini-batch
+  double cross_entropy = 0;  // mean over the mini-batch, weighted by `imitation`
 };
 
 struct SampleTokens {
   int trajectory = 0;
   int trained = 0;
   int reasoning = 0;
+  double imitation = 0;  // sum of the weights of the cross-entropy
 };
 
 // Returns the weights of the samples of a mini-batch.

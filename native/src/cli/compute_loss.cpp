@@ -48,6 +48,11 @@ LossSample sample_of(const Json& json, const std::string& path, const LossConfig
   if (config.kl.coefficient > 0) sample.reference_logprobs = numbers("reference_logprobs");
   if (policy.entropy_tokens == EntropyTokens::reasoning)
     sample.reasoning = flags_per_token(json, "reasoning", path, tokens);
+  if (policy.cross_entropy_coefficient > 0 && json.contains("imitation")) {
+    sample.imitation = numbers("imitation");
+    if (std::ranges::any_of(sample.imitation, [](double weight) { return weight < 0; }))
+      throw invalid(path + ".imitation", "must have no negative weight");
+  }
   sample.turn_lengths = turn_lengths_of(json, path, tokens);
   return sample;
 }
@@ -100,7 +105,8 @@ Json compute_policy_loss(const Json& request) {
     LossSample sample = sample_of(json, "sequences[" + index + "]", config);
     const int episode = episodes.number_of(json.contains("episode") ? json["episode"].dump() : "sequence " + index);
     tokens.push_back({episode, static_cast<int>(sample.logprobs.size()),
-                      static_cast<int>(std::ranges::count(sample.reasoning, true))});
+                      static_cast<int>(std::ranges::count(sample.reasoning, true)),
+                      std::accumulate(sample.imitation.begin(), sample.imitation.end(), 0.0)});
     longest_sample = std::max(longest_sample, tokens.back().trained);
     samples.push_back({std::move(sample), episode});
   }
@@ -125,7 +131,8 @@ Json compute_policy_loss(const Json& request) {
                 {"entropy", sums.entropy_bonus},
                 {"kl", sums.kl},
                 {"log_ratio", sums.log_ratio_penalty},
-                {"likelihood", sums.likelihood}}},
+                {"likelihood", sums.likelihood},
+                {"cross_entropy", sums.cross_entropy}}},
               {"gradient", gradients},
               {"clip_fraction_low", share(sums.clipped_low)},
               {"clip_fraction_high", share(sums.clipped_high)},

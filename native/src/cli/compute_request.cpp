@@ -21,7 +21,8 @@ const nlohmann::json& defaults() {
     "policy_loss": {"objective": "clip", "ratio_level": "token", "clip_low": 0.2, "clip_high": 0.2,
                     "clip_turn_factor": 1, "dual_clip": 0, "tau_positive": 1, "tau_negative": 1.05,
                     "entropy_coefficient": 0, "entropy_tokens": "all", "log_ratio_penalty": 0,
-                    "likelihood_coefficient": 0, "likelihood_gate": "turn", "average": "trajectory", "mini_batch": 1,
+                    "likelihood_coefficient": 0, "likelihood_gate": "turn",
+                    "cross_entropy_coefficient": 0, "average": "trajectory", "mini_batch": 1,
                     "epochs": 1},
     "correction": {"weights": "none", "level": "token", "low": 0, "high": 2, "trust_region": "none",
                    "divergence": "k3", "bound": 0.1}

@@ -17,7 +17,7 @@ const Paths clip_paths{"policy_loss.objective",         "policy_loss.ratio_level
                        "policy_loss.clip_turn_factor",  "policy_loss.dual_clip",
                        "policy_loss.tau_positive",      "policy_loss.tau_negative",
                        "policy_loss.log_ratio_penalty", "policy_loss.likelihood_coefficient",
-                       "policy_loss.likelihood_gate"};
+                       "policy_loss.likelihood_gate",   "policy_loss.cross_entropy_coefficient"};
 const Paths tau_paths{"policy_loss.tau_positive", "policy_loss.tau_negative"};
 const Paths correction_paths{"correction.weights",      "correction.level",      "correction.low",  "correction.high",
                              "correction.trust_region", "correction.divergence", "correction.bound"};

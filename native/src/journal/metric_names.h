@@ -61,6 +61,7 @@ inline constexpr std::string_view kActorLossEntropy = "actor/loss_entropy";
 inline constexpr std::string_view kActorLossKl = "actor/loss_kl";
 inline constexpr std::string_view kActorLossLogRatio = "actor/loss_log_ratio";
 inline constexpr std::string_view kActorLossLikelihood = "actor/loss_likelihood";
+inline constexpr std::string_view kActorLossCrossEntropy = "actor/loss_cross_entropy";
 inline constexpr std::string_view kActorEntropy = "actor/entropy";
 inline constexpr std::string_view kActorGradNorm = "actor/grad_norm";
 inline constexpr std::string_view kActorGradNormMax = "actor/grad_norm_max";
@@ -246,6 +247,8 @@ inline constexpr std::array kIterationMetrics{
     Description{kActorLossLogRatio, "", "term of the loss: squared log-ratios; absent if the penalty is 0"},
     Description{kActorLossLikelihood, "",
                 "term of the loss: lost likelihood of good tokens (LLDS); absent if its coefficient is 0"},
+    Description{kActorLossCrossEntropy, "-",
+                "term of the loss: cross-entropy of successful episodes (VAPO); absent if its coefficient is 0"},
     Description{kActorEntropy, "nats", "mean over trained tokens, without skipped samples"},
     Description{kActorGradNorm, "", "global gradient norm before clipping, mean over optimizer steps"},
     Description{kActorGradNormMax, "", "global gradient norm before clipping, maximum over optimizer steps"},

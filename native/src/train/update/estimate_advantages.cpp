@@ -142,6 +142,12 @@ void distribute(const std::vector<Value>& values, std::span<Sequence> samples, s
   }
 }
 
+// Marks the tokens of successful episodes of this iteration for the cross-entropy (VAPO, arXiv 2504.05118).
+void imitate_successes(std::vector<Sequence>& sequences) {
+  for (Sequence& sequence : sequences)
+    if (sequence.episode->success && sequence.staleness == 0) sequence.imitation.assign(sequence.targets.size(), 1);
+}
+
 // Removes the episodes that do not pass the gate.
 void keep_gated(std::span<const EpisodeRewards> rewards, double gate, std::vector<TokenAdvantages>& advantages,
                 std::vector<Sequence>& sequences, std::vector<bool>& has_reward_std, Metrics& metrics) {
@@ -241,6 +247,7 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
   if (run_config.rollout.group_size > 1) add_zero_std_share(advantages, has_reward_std, metrics);
   for (std::size_t i = 0; i < samples.size(); ++i) distribute(advantages[i], samples[i], &Sequence::advantages);
   add_logprobs_by_sign(sequences, metrics);
+  if (run_config.policy_loss.cross_entropy_coefficient > 0) imitate_successes(sequences);
   return sequences;
 }
 

@@ -1,6 +1,7 @@
 #include "train/update/policy_pass.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace starpo {
 namespace {
@@ -24,8 +25,8 @@ std::vector<SampleWeights> sequence_weights(std::span<const Sequence> sequences,
     const auto reasoning = reasoning_tokens(sequence);
     const auto number = static_cast<int>(trajectories.size());
     tokens.push_back({trajectories.try_emplace(sequence.episode, number).first->second,
-                      static_cast<int>(sequence.targets.size()),
-                      static_cast<int>(std::ranges::count(reasoning, true))});
+                      static_cast<int>(sequence.targets.size()), static_cast<int>(std::ranges::count(reasoning, true)),
+                      std::accumulate(sequence.imitation.begin(), sequence.imitation.end(), 0.0)});
   }
   return sample_weights(tokens, config, longest);
 }
@@ -33,8 +34,8 @@ std::vector<SampleWeights> sequence_weights(std::span<const Sequence> sequences,
 LossSample loss_sample(const Sequence& sequence, std::span<const float> logprobs, std::span<const float> entropies,
                        const PolicyLossConfig& config) {
   LossSample sample{
-      doubles(logprobs),    doubles(entropies), doubles(sequence.rollout_logprobs), {}, sequence.advantages, {}, {},
-      sequence.turn_lengths};
+      doubles(logprobs),  doubles(entropies),   doubles(sequence.rollout_logprobs), {}, sequence.advantages, {}, {},
+      sequence.imitation, sequence.turn_lengths};
   sample.old_logprobs = sequence.old_logprobs.empty() ? sample.rollout_logprobs : doubles(sequence.old_logprobs);
   sample.reference_logprobs = doubles(sequence.reference_logprobs);
   if (config.entropy_tokens == EntropyTokens::reasoning) sample.reasoning = reasoning_tokens(sequence);

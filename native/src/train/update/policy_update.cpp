@@ -138,7 +138,7 @@ class PolicyUpdate {
     samples_ += static_cast<double>(active_);
     const PolicyLossConfig& policy = config_.policy_loss;
     if (replica_.critic || policy.entropy_coefficient != 0 || policy.log_ratio_penalty > 0 ||
-        policy.likelihood_coefficient > 0 || loss_.kl.coefficient > 0)
+        policy.likelihood_coefficient > 0 || policy.cross_entropy_coefficient > 0 || loss_.kl.coefficient > 0)
       return mini_batch;
     const auto skipped = std::ranges::stable_partition(mini_batch, [](const Sequence& sequence) {
       return std::ranges::any_of(sequence.advantages, [](double advantage) { return advantage != 0; });
@@ -222,6 +222,8 @@ class PolicyUpdate {
     if (loss_.kl.coefficient > 0) at(metrics, metric::kActorLossKl) = totals_.kl / steps;
     if (policy.log_ratio_penalty > 0) at(metrics, metric::kActorLossLogRatio) = totals_.log_ratio_penalty / steps;
     if (policy.likelihood_coefficient > 0) at(metrics, metric::kActorLossLikelihood) = totals_.likelihood / steps;
+    if (policy.cross_entropy_coefficient > 0)
+      at(metrics, metric::kActorLossCrossEntropy) = totals_.cross_entropy / steps;
   }
 
   void add_corrections(Metrics& metrics) const {

@@ -21,6 +21,7 @@ struct Sequence {
   std::vector<float> old_logprobs;      // with corrections; of the policy before the update
   std::vector<double> advantages;
   std::vector<float> reference_logprobs;  // with a KL term
+  std::vector<double> imitation;          // weights of the cross-entropy; empty: all 0
   std::vector<float> values;              // with a critic; before the update
   std::vector<double> value_targets;      // with a critic
   std::vector<bool> value_mask;           // with a critic; whether the value of a token is trained
