@@ -1,85 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { answersTo, compute, expectClose } from './compute.ts';
 import { type Episode, restate, restateNormalizedTerms, type Settings } from './estimator-restatement.ts';
 import { correctionWeight, type LossRequest, restateLoss } from './loss-restatement.ts';
-import { root, trainer } from './trainer-process.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers have a different form for each request
-type Answer = any;
-
-/** Sends lines to `starpo-trainer compute` and returns its answers. */
-function answersTo(lines: readonly string[]): Answer[] {
-  const { stdout, status, stderr } = spawnSync(trainer, ['compute'], {
-    input: lines.map((line) => `${line}\n`).join(''),
-    encoding: 'utf8',
-    maxBuffer: 64 << 20,
-  });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}
-
-const compute = (requests: readonly object[]) => answersTo(requests.map((request) => JSON.stringify(request)));
-
-/** Compares nested lists of numbers, with the tolerance of the reference data unless another is given. */
-function expectClose(actual: unknown, expected: unknown, name: string, tolerance = 1e-9): void {
-  if (Array.isArray(expected)) {
-    expect(actual, name).toHaveLength(expected.length);
-    for (const [i, each] of expected.entries()) expectClose((actual as unknown[])[i], each, `${name}[${i}]`, tolerance);
-  } else if (typeof expected === 'object' && expected !== null) {
-    for (const [key, each] of Object.entries(expected))
-      expectClose((actual as Record<string, unknown>)[key], each, `${name}.${key}`, tolerance);
-  } else if (typeof expected === 'number') {
-    const error = Math.abs((actual as number) - expected);
-    expect(error, `${name}: ${actual}, expected ${expected}`).toBeLessThanOrEqual(tolerance * (1 + Math.abs(expected)));
-  } else {
-    expect(actual, name).toEqual(expected);
-  }
-}
-
-const reference = JSON.parse(readFileSync(join(root, 'native/tests/vectors/estimators.json'), 'utf8'));
-
-const estimators: Record<string, (settings: Answer) => object> = {
-  gae: ({ gamma, lambda, whiten }) => ({ estimator: 'gae', gamma, lambda, whiten }),
-  bilevel_gae: ({ gamma, lambda, turn_gamma, whiten }) => ({
-    ...{ estimator: 'bi_level_gae', gamma, lambda, turn_gamma, whiten },
-  }),
-  turn_gae: ({ lambda, turn_gamma, whiten }) => ({ estimator: 'turn_baseline', lambda, turn_gamma, whiten }),
-  reinforce_plus_plus: ({ gamma, whiten }) => ({ estimator: 'reinforce_plus_plus', gamma, whiten }),
-  grpo: ({ norm_by_std }) => ({ estimator: norm_by_std ? 'grpo' : 'dr_grpo' }),
-  rloo: () => ({ estimator: 'rloo' }),
-  rloo_vectorized: () => ({ estimator: 'loop' }),
-  maxrl: () => ({ estimator: 'maxrl' }),
-  gigpo_per_episode: ({ mode, step_weight, gamma }) => ({
-    ...{ estimator: 'gigpo', scale_by_std: mode === 'mean_std_norm', step_weight, turn_gamma: gamma },
-  }),
-  hgpo: ({ mode, gamma, history, alpha, base_group }) => ({
-    ...{ estimator: 'hgpo', scale_by_std: mode === 'mean_std_norm', turn_gamma: gamma, history },
-    ...{ history_exponent: alpha, episode_term: base_group },
-  }),
-};
-
-test('estimators match the reference implementations', () => {
-  const cases = reference.cases.filter((each: Answer) => each.estimator && !/gdpo/.test(each.estimator));
-  expect(cases.length).toBeGreaterThan(25);
-  const requests = cases.map(({ estimator, settings = {}, episodes }: Answer) => ({
-    ...{ advantage: { rewards: 'turn', ...estimators[estimator]!(settings) }, episodes },
-    kl: { coefficient: settings.kl_coef ?? 0 },
-  }));
-  for (const [i, answer] of compute(requests).entries()) {
-    const { id, estimator, expected, episodes } = cases[i];
-    expectClose(answer.advantages, expected.advantages, id);
-    // The turn's return is stored at its first token only, which is where the mask is set.
-    const masked = answer.value_targets?.map((targets: number[], e: number) =>
-      targets.map((target, t) => (answer.value_mask[e][t] ? target : 0)),
-    );
-    if (episodes[0].values && estimator !== 'reinforce_plus_plus') expectClose(masked, expected.returns, id);
-  }
-});
+import { root } from './trainer-process.ts';
 
 test('the gate drops groups without an advantage above it, before whitening', () => {
   const scores = [
@@ -93,20 +18,6 @@ test('the gate drops groups without an advantage above it, before whitening', ()
 });
 
 const gdpo = { normalization: 'mean_std', normalize_terms: true };
-
-test('GDPO normalizes each component, then whitens over tokens as verl or over episodes as TRL', () => {
-  const cases = reference.cases.filter((each: Answer) => /gdpo/.test(each.estimator));
-  expect(cases).toHaveLength(4);
-  const requests = cases.map(({ estimator, episodes }: Answer) => ({
-    ...{ advantage: { estimator: 'dr_grpo', whiten: true }, reward: gdpo, episodes },
-    ...(estimator === 'gdpo_trl' && { advantage: { estimator: 'dr_grpo', whiten: true, whiten_over: 'episodes' } }),
-  }));
-  for (const [i, { advantages }] of compute(requests).entries()) {
-    const { id, estimator, expected } = cases[i];
-    // TRL adds 1e-4 to standard deviations.
-    expectClose(advantages, expected.advantages, id, estimator === 'gdpo' ? 1e-9 : 5e-4);
-  }
-});
 
 test('whitening over episodes takes the mean over the tokens of A and of its squared deviation', () => {
   const episodes = [
@@ -158,121 +69,6 @@ test('normalized terms and whitening match a direct implementation', () => {
       `${i}`,
       1e-8,
     );
-});
-
-test('reward normalization matches the reference implementation', () => {
-  const cases = reference.cases.filter((each: Answer) => each.normalisation);
-  const scopes: Record<string, string> = { state: 'group', inductive: 'environment', batch: 'batch' };
-  const methods: Record<string, string> = { asym_clip: 'asymmetric_clip' };
-  const requests = cases.map(({ settings: { grouping, method }, episodes }: Answer) => ({
-    // Without a discount, this estimator returns the score.
-    advantage: { estimator: 'reinforce_plus_plus', rewards: 'episode' },
-    reward: { normalization: methods[method] ?? method, normalize_by: scopes[grouping] },
-    episodes: episodes.map(({ group, tag, reward, penalty }: Answer) => ({
-      // A group of RAGEN may span tags; ours belongs to one environment.
-      ...{ group, environment: grouping === 'inductive' ? tag : 0 },
-      turns: [{ tokens: 1, reward: reward + penalty }],
-    })),
-  }));
-  for (const [i, answer] of compute(requests).entries())
-    expectClose(answer.advantages.flat(), cases[i].expected.scores, cases[i].id);
-});
-
-const averages: Record<string, string> = {
-  ...{ 'token-mean': 'token', 'seq-mean-token-sum': 'trajectory_sum', 'seq-mean-token-mean': 'trajectory' },
-};
-const correctionLevels: Record<string, object> = {
-  token_mask: { weights: 'mask', level: 'token' },
-  sequence_mask: { weights: 'mask', level: 'sequence' },
-};
-const trlClip = ({ epsilon_low, epsilon_high }: Answer) => ({ clip_low: epsilon_low, clip_high: epsilon_high });
-
-/** Sections of run.json for the settings of a reference loss. */
-const losses: Record<string, (settings: Answer) => object> = {
-  ppo_clip: ({ aggregation, ...clips }) => ({ policy_loss: { ...clips, average: averages[aggregation] } }),
-  gspo: (clips) => ({ policy_loss: { ...clips, ratio_level: 'sequence' } }),
-  cispo: ({ aggregation, ...clips }) => ({
-    policy_loss: { ...clips, objective: 'cispo', average: averages[aggregation] },
-  }),
-  sapo: ({ tau_pos, tau_neg }) => ({
-    policy_loss: { objective: 'sapo', tau_positive: tau_pos, tau_negative: tau_neg },
-  }),
-  dppo: ({ low, high, kl_tau }) => ({
-    policy_loss: { objective: 'dppo', clip_low: low, clip_high: high, log_ratio_penalty: kl_tau, average: 'token' },
-  }),
-  trl_bnpo: ({ beta, ...clips }) => ({
-    policy_loss: { ...trlClip(clips), average: 'token' },
-    kl: { coefficient: beta, estimator: 'k3', placement: 'loss' },
-  }),
-  trl_dr_grpo: ({ max_completion_length, ...clips }) => ({
-    policy_loss: { ...trlClip(clips), average: 'fixed_length' },
-    longest: max_completion_length,
-  }),
-  trl_dapo: ({ importance: { mode, min, max }, ...clips }) => ({
-    policy_loss: { ...trlClip(clips), average: 'token' },
-    correction: { ...correctionLevels[mode], low: min ?? 0, high: max },
-  }),
-};
-
-test('policy losses and their gradients match the reference implementations', () => {
-  const cases = reference.cases.filter((each: Answer) => each.loss);
-  const requests = cases.map(({ loss, settings, sequences }: Answer) => ({
-    ...losses[loss]!(settings),
-    sequences: sequences.map(({ ref_logprobs, advantages, ...rest }: Answer) => ({
-      ...{ rollout_logprobs: rest.old_logprobs, ...rest },
-      ...(ref_logprobs && { reference_logprobs: ref_logprobs }),
-      advantages: advantages.map((each: number) => each * (settings.adv_tau ?? 1)),
-    })),
-  }));
-  expect(new Set(cases.map(({ loss }: Answer) => loss))).toEqual(new Set(Object.keys(losses)));
-  for (const [i, answer] of compute(requests).entries()) {
-    const { id, expected, loss } = cases[i];
-    // verl divides means per sequence by n + 1e-8.
-    const tolerance = loss === 'gspo' || loss === 'sapo' ? 1e-8 : 1e-9;
-    expectClose(answer.loss, expected.loss, id, tolerance);
-    expectClose(answer.gradient, expected.gradient, id, tolerance);
-    if (loss === 'ppo_clip')
-      expectClose(answer.clip_fraction_low + answer.clip_fraction_high, expected.metrics.pg_clipfrac, id, 1e-8);
-  }
-});
-
-test('importance weights and trust regions match the reference implementations', () => {
-  const cases = reference.cases.filter((each: Answer) => each.correction);
-  const region = (reject: string) =>
-    /^(token|seq)(_max|_mean|_sum)?_(k\d)$/.exec(reject)!.slice(1) as [string, string | undefined, string];
-  const requests = cases.map(
-    ({ settings: { mode, min, max, weights, threshold, reject, reject_threshold }, sequences }: Answer) => {
-      const [level, by = '', divergence] = reject ? region(reject) : ['', '', 'k3'];
-      const correction = mode
-        ? { ...correctionLevels[mode], low: min ?? 0, high: max }
-        : reject
-          ? { trust_region: level === 'token' ? level : `sequence${by}`, divergence, bound: reject_threshold }
-          : { weights: 'truncate', level: weights, high: threshold };
-      const filled = sequences.map((each: Answer) => ({
-        ...{ ...each, logprobs: each.old_logprobs, advantages: each.old_logprobs.map(() => 1) },
-      }));
-      return { policy_loss: {}, correction, sequences: filled };
-    },
-  );
-  for (const [i, { correction }] of compute(requests).entries()) {
-    const { id, expected } = cases[i];
-    expectClose(correction.weights, expected.weights ?? expected.mask, id);
-  }
-});
-
-test('filters keep the groups of the reference implementation', () => {
-  const cases = reference.cases.filter((each: Answer) => each.filter);
-  const requests = cases.map(({ settings: { strategy, type, value, prob_mode }, scores }: Answer) => ({
-    filter: {
-      strategy: strategy === 'top_k_abs' ? 'top_k' : prob_mode === 'softmax' ? 'softmax' : strategy,
-      // `length` is the mean of the scores given, so these are ranked as they are.
-      ...{ score: 'length', order: type },
-      ...(strategy === 'top_k_abs' ? { count: value } : { keep: value }),
-    },
-    groups: scores.map((score: number) => [score]),
-  }));
-  for (const [i, { kept }] of compute(requests).entries())
-    expect(kept, cases[i].id).toEqual(cases[i].expected.kept.toSorted((a: number, b: number) => a - b));
 });
 
 test('min_p, softmax and top_p also rank from the smallest score, and never keep a score of 0', () => {
