@@ -87,7 +87,7 @@ const contradictions: [preset: string, settings: Settings, path: string, message
     'starter-frozen-lake-gigpo',
     { 'reward.normalization': 'mean' },
     'reward.normalization',
-    'must be none: it gives one reward per episode, but advantage.rewards is turn. Set one of them to ',
+    'must be none: it gives one reward per episode, but advantage.rewards is turn. Set it to none, or ',
     { 'advantage.rewards': 'episode' },
   ],
   [
@@ -157,7 +157,7 @@ const contradictions: [preset: string, settings: Settings, path: string, message
     'starter-frozen-lake-gspo',
     { 'policy_loss.objective': 'dppo' },
     'policy_loss.ratio_level',
-    'must be token: policy_loss.objective cispo, sapo and dppo compare single tokens. Set one of them to ',
+    'must be token: policy_loss.objective cispo, sapo and dppo compare single tokens. Set it to token, or ',
     { 'policy_loss.ratio_level': 'token' },
   ],
   [

@@ -30,8 +30,8 @@ void describe(FieldVisitor& v, PolicyLossConfig& c) {
   });
   v.check("ratio_level", [&] {
     return c.ratio_level != RatioLevel::token && c.objective != PolicyObjective::clip
-               ? "must be token: policy_loss.objective cispo, sapo and dppo compare single tokens. Set one of them to "
-                 "token or clip"
+               ? "must be token: policy_loss.objective cispo, sapo and dppo compare single tokens. Set it to token, or "
+                 "policy_loss.objective to clip"
                : "";
   });
   v.check("clip_turn_factor", [&] {

@@ -75,8 +75,8 @@ void normalize_rewards(std::vector<EpisodeRewards>& episodes, const Normalizatio
 std::string conflict_with_estimator(const NormalizationConfig& normalization, const AdvantageConfig& advantage) {
   if (normalization.method == RewardNormalization::none) return "";
   if (advantage.rewards == RewardPosition::turn && reads_turn_rewards(advantage.estimator))
-    return "must be none: it gives one reward per episode, but advantage.rewards is turn. Set one of them to none or "
-           "episode";
+    return "must be none: it gives one reward per episode, but advantage.rewards is turn. Set it to none, or "
+           "advantage.rewards to episode";
   if (advantage.estimator == Estimator::maxrl && normalization.scope == NormalizationScope::group)
     return "must be none: maxrl divides by the mean score of a group, which normalization by group makes 0. Set it to "
            "none, or reward.normalize_by to environment or batch";

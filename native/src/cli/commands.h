@@ -56,30 +56,30 @@ int compute_command();
 
 // Answers each line with advantages, a policy loss or kept groups, as computed in training, until the input ends
 // (docs/formats/compute.md). Answers an invalid line with {"error": {"code", "message"}}: malformed_line,
-// config_invalid, request_invalid. Errors: file_unwritable (answers).
+// config_invalid, request_invalid, non_finite_result, out_of_memory. Errors: file_unwritable (answers).
 void compute_lines(std::istream& requests, std::ostream& answers);
 
 // Answers each line {"text": "..."} with {"ids": [...]} and {"ids": [...]} with {"text": "..."}, until the input ends
 // (docs/formats/tokenize.md). Answers an invalid line with {"error": {"code", "message"}}: malformed_line,
-// token_out_of_vocabulary, tokenizer_regex_limit. Errors: file_unwritable (stdout).
+// token_out_of_vocabulary, tokenizer_regex_limit. Throws the errors of Tokenizer::load, and file_unwritable (stdout).
 int tokenize_command(const std::filesystem::path& model_folder);
 
 // Checks that a run can start from a model folder: config.json, tokenizer, and the header of every weights file, but
 // not the weights. Prints the model's architecture. Throws the errors in docs/formats/model-folder.md
-// except model_weights_non_finite and model_changed, and model_tokenizer_mismatch.
+// except model_missing, model_changed and, unless a head lies beside tied embeddings, model_weights_non_finite.
 int inspect_command(const std::filesystem::path& model_folder, bool json);
 
 // Plays episodes on the validation levels of a run's environment, with the tokens that another process samples from the
 // policy, with the prompts, parsing, limits and penalties of training (docs/formats/env-protocol.md). Reads the
-// checkpoint's tokenizer, but no weights. Throws the errors of read_run_config and Tokenizer::load,
-// tokenizer_token_missing, environment_unknown, file_unwritable (stdout).
+// checkpoint's tokenizer, but no weights. Throws the errors of read_run_config and Playground,
+// environment_unknown, file_unwritable (stdout).
 int play_command(const std::filesystem::path& run_directory, int checkpoint, const std::string& label);
 
 // Reads a folder with WebShop's files and builds its index if the catalogue is large (docs/webshop.md). Prints progress
 // and the numbers of products and goals as JSON lines. Throws the errors of Catalogue and GoalList.
 int catalogue_command(const std::filesystem::path& folder, bool human_goals);
 
-// Serves an environment (docs/formats/env-protocol.md). Errors: config_invalid.
+// Serves an environment (docs/formats/env-protocol.md). Throws the errors of make_environment.
 int env_command(const std::string& type, const std::string& config_json, std::optional<std::uint32_t> noise_seed);
 
 }  // namespace starpo

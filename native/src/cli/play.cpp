@@ -48,7 +48,7 @@ class EpisodeServer {
   Json begin(const Json& level) {
     constexpr std::int64_t max_level = 1000000;
     if (!level.is_number_integer() || level < 1 || level > max_level)
-      throw malformed("level requires an integer from 1 to " + std::to_string(max_level));
+      throw malformed("level must be an integer from 1 to " + std::to_string(max_level));
     player_.reset();
     try {
       player_.emplace(playground_.rules[environment_], playground_.prototypes[environment_]->clone(),

@@ -41,7 +41,7 @@ Json score(NetworkPass& pass, const ModelConfig& config, const Json& request) {
   if (!std::ranges::all_of(logprobs, is_finite) || !std::ranges::all_of(entropies, is_finite))
     throw RequestError{
         "non_finite_score",
-        "the model's log-probabilities for these ids are not finite; its weights are too large for fp32"};
+        "the model's log-probabilities or entropies for these ids are not finite; its weights are too large"};
   return {{"logprobs", logprobs}, {"entropies", entropies}};
 }
 

@@ -185,7 +185,7 @@ void add_optimizer(const RunConfig& config, IdleList& idle) {
   const bool critic_learns = config.critic.model != CriticModel::none && config.critic.learning_rate > 0;
   const bool warms_up = config.critic.model != CriticModel::none && critic_warmup_end(config) >= config.iterations;
   if (warms_up) {
-    const std::string reason = "critic.warmup is not below iterations: the policy is never trained";
+    const std::string reason = "critic.warmup lasts until the last iteration: the policy is never trained";
     idle.add({"optimizer.learning_rate", "optimizer.gradient_clip", "policy_loss.entropy_coefficient",
               "policy_loss.entropy_tokens", "policy_loss.average"},
              reason);

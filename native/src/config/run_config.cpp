@@ -240,9 +240,10 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
   if (config.optimizer.learning_rate == 0)
     warnings.push_back("optimizer.learning_rate is 0: the policy does not change");
   if (config.critic.model != CriticModel::none && config.critic.learning_rate == 0)
-    warnings.push_back("critic.learning_rate is 0: the critic predicts 0, so advantages are returns");
+    warnings.push_back(
+        "critic.learning_rate is 0: the critic does not change; unless start.keep_optimizer loads one, it predicts 0");
   if (config.critic.model != CriticModel::none && critic_warmup_end(config) >= config.iterations)
-    warnings.push_back("critic.warmup is not below iterations: the policy is never trained");
+    warnings.push_back("critic.warmup lasts until the last iteration: the policy is never trained");
   if (config.kl.coefficient > 0 && config.kl.placement == KlPlacement::loss && config.kl.estimator == KlEstimator::k1)
     warnings.push_back(
         "kl.estimator k1 in the loss has an expected gradient of zero: use k2 or k3, or kl.placement reward");

@@ -63,7 +63,7 @@ LossConfig loss_config(const RunConfig&);
 int critic_warmup_end(const RunConfig&);
 
 // Read a file or a text. Errors: config_missing, config_unreadable, config_invalid (the message begins with the key's
-// path), config_version_unsupported.
+// path), config_version_unsupported, and those of make_environment.
 RunConfig read_run_config(const std::filesystem::path& file);
 RunConfig parse_run_config(std::string_view json);
 

@@ -55,7 +55,7 @@ class Engine {
   virtual std::optional<std::int64_t> memory_in_use() const { return std::nullopt; }
 
   // Returns page-locked memory for copies of the networks' state, or null if their state is in host memory. Errors:
-  // out_of_memory.
+  // std::bad_alloc.
   virtual std::unique_ptr<HostMemory> allocate_host_memory(std::size_t) { return nullptr; }
 
   virtual std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) = 0;

@@ -69,11 +69,12 @@ class Environment {
   void set_split(Split split) { split_ = split; }
 
   // Starts an episode on the level of a seed. noise: random numbers for slips and payouts; null: the level's own random
-  // numbers, as in RAGEN. Errors: level_not_found (Sokoban, WebShop).
+  // numbers, as in RAGEN. Errors: level_not_found (Sokoban, WebShop), index_invalid (WebShop), command_not_confirmed
+  // and environment_failed (own environments).
   virtual void reset(std::uint64_t seed, const NoiseStream* noise) = 0;
 
   // Executes an action. Names are compared without case; an unknown action has no effect. Errors: no_episode (before
-  // reset or after the end).
+  // reset or after the end), index_invalid (WebShop), environment_failed (own environments).
   virtual StepResult step(std::string_view action) = 0;
 
   virtual std::string observation() const = 0;  // text for the model
@@ -124,7 +125,7 @@ class Environment {
 };
 
 // Creates an environment. `type`: a registered name (frozen-lake, bandit, sokoban, webshop, process); `config_json`:
-// all its configuration keys. Errors: config_invalid.
+// all its configuration keys. Errors: config_invalid, and those of WebShop for its catalogue.
 std::unique_ptr<Environment> make_environment(const std::string& type, const std::string& config_json);
 
 }  // namespace starpo

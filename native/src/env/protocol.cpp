@@ -11,6 +11,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kForms =
+    R"(a request must be {"reset": seed}, optionally with "split", {"step": "action"} or {"close": true})";
+
 Json malformed_line(const std::string& message) {
   return {{"error", {{"code", "malformed_line"}, {"message", message}}}};
 }
@@ -78,7 +81,7 @@ void serve_environment(Environment& environment, std::optional<std::uint32_t> no
     Json answer;
     const bool has_split = request.is_object() && request.contains("reset") && request.contains("split");
     if (!request.is_object() || request.size() != (has_split ? 2 : 1))
-      answer = malformed_line("a request must be {\"reset\": seed}, {\"step\": \"action\"} or {\"close\": true}");
+      answer = malformed_line(kForms);
     else if (request.contains("reset"))
       answer = answer_reset(environment, request["reset"], has_split ? request["split"] : Json("train"), noise_seed);
     else if (request.contains("step"))
@@ -86,7 +89,7 @@ void serve_environment(Environment& environment, std::optional<std::uint32_t> no
     else if (request.contains("close") && request["close"] == true)
       return;
     else
-      answer = malformed_line("the request must be reset, step or close");
+      answer = malformed_line(kForms);
     answers << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
   }
 }

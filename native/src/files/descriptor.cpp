@@ -9,6 +9,8 @@
 namespace starpo {
 namespace {
 
+constexpr const char* kThen = ", then resume the run or repeat the command";
+
 std::string hint_for(int error_number) {
   switch (error_number) {
     case EACCES:
@@ -42,15 +44,15 @@ int write_all(int descriptor, std::string_view bytes) {
 Error write_error(const std::filesystem::path& file, int error_number) {
   if (error_number == ENOSPC || error_number == EDQUOT)
     return Error("disk_full", "no space left on the disk to write " + file.string(),
-                 "free some space, then resume the run");
+                 "free some space" + std::string(kThen));
   if (error_number == EFBIG)
     return Error("disk_full", file.string() + " reached the file size limit",
-                 "raise the limit (ulimit -f), then resume the run");
+                 "raise the limit (ulimit -f)" + std::string(kThen));
   if (error_number == ELOOP)
     return Error("file_unwritable", file.string() + " is a symbolic link, and the trainer does not write through links",
-                 "check its target, remove the link, then resume the run");
+                 "check its target and remove the link" + std::string(kThen));
   return Error("file_unwritable", "can't write " + file.string() + ": " + std::strerror(error_number),
-               hint_for(error_number) + ", then resume the run");
+               hint_for(error_number) + kThen);
 }
 
 Error unhandled_error(const std::exception& exception) {
@@ -61,7 +63,7 @@ Error unhandled_error(const std::exception& exception) {
     return Error("out_of_threads", std::string("the system rejected another thread: ") + system->what(),
                  "lower threads in run.json, or raise the limit on processes (ulimit -u)");
   return Error("internal_error", exception.what(),
-               "this is a bug in the trainer; please report it and attach the run's trainer.log");
+               "this is a bug in the trainer; please report it, with the run's trainer.log if there is one");
 }
 
 Error lock_error(const std::filesystem::path& file, int error_number) {

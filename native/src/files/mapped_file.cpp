@@ -15,7 +15,7 @@ namespace {
 
 Error mapping_error(const std::filesystem::path& file, int error_number) {
   return Error("file_unreadable", "can't read " + file.string() + ": " + std::strerror(error_number),
-               "check that the file exists and that you may read it");
+               "check that it is a regular file and that you may read it");
 }
 
 }  // namespace

@@ -67,8 +67,8 @@ Journal::Journal(const std::filesystem::path& run_directory) : lock_(run_directo
     repairs_.push_back("the last line of the journal was truncated; removed its " +
                        std::to_string(tail.truncated_bytes) + " bytes");
   if (tail.invalid_lines > 0)
-    repairs_.push_back("the last " + std::to_string(tail.invalid_lines) +
-                       " lines of the journal are not events; skipped them");
+    repairs_.push_back("skipped lines at the end of the journal that are not events: " +
+                       std::to_string(tail.invalid_lines));
   fsync_directory(run_directory);
 }
 

@@ -47,7 +47,7 @@ struct StartedEvent {
 class Journal {
  public:
   // Acquires the run's lock, removes a truncated last line and finds the next seq. Repairs are logged as warnings right
-  // after the started event. Errors: run_missing, run_locked, file_unwritable.
+  // after the started event. Errors: those of RunLock and read_journal_tail.
   explicit Journal(const std::filesystem::path& run_directory);
   ~Journal();
   Journal(const Journal&) = delete;

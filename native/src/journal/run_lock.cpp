@@ -67,8 +67,8 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
     ::close(descriptor_);
     if (error != EWOULDBLOCK) throw lock_error(path, error);
     throw Error("run_locked",
-                "another trainer is running in " + run_directory.string() + " (process " + std::to_string(holder.pid) +
-                    " on " + holder.host + ")",
+                "another trainer is running in " + run_directory.string() +
+                    (holder.pid == 0 ? "" : " (process " + std::to_string(holder.pid) + " on " + holder.host + ")"),
                 "stop that trainer, or wait until it has finished");
   }
   const auto text =

@@ -16,7 +16,7 @@ struct LockHolder {
 // Holds an flock on trainer.lock. The kernel releases it when the process exits for any reason.
 class RunLock {
  public:
-  // Errors: run_missing, run_locked (with the holder), lock_unavailable, file_unwritable.
+  // Errors: run_missing, run_locked (with the holder), lock_unavailable, disk_full, file_unwritable.
   explicit RunLock(const std::filesystem::path& run_directory);
   ~RunLock();
   RunLock(const RunLock&) = delete;

@@ -29,7 +29,7 @@ constexpr std::int64_t kMaxLayers = 1024;
 }
 
 std::string display_text(const json& value) {
-  return value.is_structured() ? "a " + std::string(value.type_name()) : value.dump(-1, ' ', true);
+  return value.is_structured() ? "an " + std::string(value.type_name()) : value.dump(-1, ' ', true);
 }
 
 class ConfigReader {
@@ -48,7 +48,7 @@ class ConfigReader {
     const auto at = object.find(key);
     if (at == object.end()) invalid_config(path_, std::string(key) + " is missing");
     if (!at->is_number() || !(at->get<double>() > 0) || !std::isfinite(at->get<float>()))
-      invalid_config(path_, std::string(key) + " must be a positive number");
+      invalid_config(path_, std::string(key) + " must be a positive number in the range of float32");
     return at->get<float>();
   }
 

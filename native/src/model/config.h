@@ -22,8 +22,8 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
-// Reads a config.json. Errors: model_config_invalid (names the field), model_unsupported (model_type is not qwen2, an
-// unsupported activation, sliding window attention, ...).
+// Reads a config.json. Errors: model_file_missing, model_config_invalid (names the field), model_unsupported
+// (model_type is not qwen2, an unsupported activation, sliding window attention, ...).
 ModelConfig read_model_config(const std::filesystem::path& config_json);
 // Parses the text of a config.json. Errors name `path`.
 ModelConfig parse_model_config(std::string_view json, const std::filesystem::path& path);

@@ -34,7 +34,9 @@ using nlohmann::json;
 // Reads the shard of each tensor.
 std::map<std::string, std::string> read_index(const std::filesystem::path& index) {
   constexpr std::uintmax_t largest_index = 256 << 20;
-  const json object = json::parse(read_text_file(index, largest_index).value_or(""), nullptr, false);
+  const auto text = read_text_file(index, largest_index);
+  if (!text) invalid(index, "can't be read, or is larger than 256 MiB");
+  const json object = json::parse(*text, nullptr, false);
   if (!object.is_object() || !object.contains("weight_map") || !object["weight_map"].is_object())
     invalid(index, "it is not a JSON object with an object weight_map");
   std::map<std::string, std::string> shards;
@@ -43,7 +45,8 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& index
     const std::filesystem::path shard = value.get<std::string>();
     // Links are followed because the Hugging Face cache uses them, but names must stay inside the folder.
     if (!shard.has_filename() || shard.is_absolute() || std::find(shard.begin(), shard.end(), "..") != shard.end())
-      invalid(index, "the weight_map entry of " + tensor + ", " + value.dump() + ", is outside the folder");
+      invalid(index,
+              "the weight_map entry of " + tensor + ", " + value.dump() + ", is not the name of a file in the folder");
     shards.emplace(tensor, shard.string());
   }
   return shards;

@@ -9,7 +9,8 @@
 namespace starpo {
 
 // Reads the config of a Hugging Face model folder: config.json, and F32, BF16 or F16 weights in model.safetensors or in
-// the shards listed in model.safetensors.index.json. With tied embeddings, lm_head.weight may be missing.
+// the shards listed in model.safetensors.index.json. With tied embeddings, lm_head.weight may be missing. Throws
+// model_is_adapter, and the errors of read_model_config.
 ModelConfig read_model_folder_config(const std::filesystem::path& folder);
 
 // Checks every header without reading weights, except a head beside tied embeddings. Throws the errors of

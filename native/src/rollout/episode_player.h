@@ -37,8 +37,8 @@ class EpisodePlayer {
   // What to do while a late environment has not answered.
   enum class Waiting { blocks, returns };
 
-  // Resets the environment to the spec's level. Errors: config_invalid (unknown placeholder in a template),
-  // context_too_small (prompt and one response do not fit), EnvironmentFailure.
+  // Resets the environment to the spec's level. Errors: those of fill_template, Environment::reset and
+  // Tokenizer::encode, context_too_small (prompt and one response do not fit).
   EpisodePlayer(const EpisodeRules&, std::unique_ptr<Environment>, const EpisodeSpec&, Waiting = Waiting::blocks);
 
   // Whether the environment hasn't answered yet (only with Waiting::returns). Until it does, no token can be chosen.

@@ -16,13 +16,15 @@ std::string fill_template(const std::string& text, const std::map<std::string, s
       result += text[i++];
     } else if (text[i] == '{') {
       const auto end = text.find('}', i);
-      const auto name = text.substr(i + 1, end == std::string::npos ? std::string::npos : end - i - 1);
+      if (end == std::string::npos)
+        throw Error("config_invalid", path + ": a { is not closed", "close the placeholder with }, or write {{ for {");
+      const auto name = text.substr(i + 1, end - i - 1);
       const auto value = values.find(name);
-      if (end == std::string::npos || value == values.end()) {
+      if (value == values.end()) {
         std::string valid;
         for (const auto& entry : values) valid += (valid.empty() ? "{" : ", {") + entry.first + "}";
         throw Error("config_invalid", path + ": unknown placeholder {" + name + "}",
-                    "use " + valid + "; write {{ for a literal brace");
+                    "use " + valid + "; write {{ for a literal {");
       }
       result += value->second;
       i = end;

@@ -36,11 +36,11 @@ class EpisodeScoring {
   EpisodeScoring(const EpisodeScoring&) = delete;
   EpisodeScoring& operator=(const EpisodeScoring&) = delete;
 
-  // Errors: command_not_confirmed.
+  // Errors: those of ProgramPool::begin.
   void send(std::size_t index, const Episode&, const EnvironmentConfig&);
   // Adds the terms of answers to their episodes, and returns the indices of the episodes that are done. An episode that
   // the program fails to score is sent again, and is void if that fails, too; its `failures` have the reasons. Blocks
-  // at most for the limit, until an answer arrives. Errors: environment_failed (the program never started).
+  // at most for the limit, until an answer arrives. Errors: those of ProgramPool::wait.
   std::vector<std::size_t> receive(std::span<Episode>, std::chrono::milliseconds limit);
 
  private:

@@ -148,8 +148,9 @@ class SlotScheduler {
 
   void count_void(const std::string& culprit, const std::string& reason) {
     if (++void_ * 2 > static_cast<int>(episodes_.size()))
-      throw Error("environment_failed", culprit + " failed in more than half of the episodes: " + reason,
-                  "fix " + culprit + ", then resume the run");
+      throw Error("environment_failed",
+                  "more than half of the episodes failed, the last one in " + culprit + ": " + reason,
+                  "fix " + culprit + ", then resume the run or repeat the evaluation");
   }
 
   const EpisodeRules& rules_of(int episode) const { return request_.rules[request_.episodes[episode].environment]; }
@@ -192,7 +193,7 @@ class SlotScheduler {
         throw Error(
             "non_finite_logprob",
             choice.id < 0 ? "the policy's logits are not finite" : "a sampled token's log-probability is not finite",
-            "lower optimizer.learning_rate and resume from an earlier checkpoint");
+            "fork the run from an earlier checkpoint with a lower optimizer.learning_rate");
       read(slot, state.player->accept(choice.id, choice.logprob, choice.entropy));
     }
     finish_if_ended(slot);

@@ -38,8 +38,8 @@ struct RolloutRequest {
 // continues; a free slot starts the next episode. A slot whose environment has not answered waits while
 // the others decode. An episode whose environment fails is played once more, with other draws on the same level, and is
 // void if that fails, too. So is an episode that the reward program fails to score twice. Results do not depend on the
-// assignment of slots. Errors: non_finite_logprob, context_too_small, config_invalid, environment_failed (more than
-// half of the episodes are void).
+// assignment of slots. Errors: those of EpisodePlayer except EnvironmentFailure, those of EpisodeScoring,
+// non_finite_logprob, environment_failed (a program never started, or more than half of the episodes are void).
 std::vector<Episode> run_rollout(Generator&, const RolloutRequest&);
 
 }  // namespace starpo

@@ -223,7 +223,8 @@ class Parser {
       const std::int32_t id = id_of(content, value_of(token, "id"));
       // Hugging Face tokenizers would ignore this id and use that of the vocabulary.
       if (const auto found = data_.ids.find(content); found != data_.ids.end() && found->second != id)
-        invalid("added_tokens gives " + content + " a different id than model.vocab: " + std::to_string(found->second));
+        invalid(content + " has two ids: " + std::to_string(found->second) + ", and " + std::to_string(id) +
+                " in added_tokens");
       add_token(content, id, content);
       const bool special = is_set(token, "special", false);
       const bool normalized = is_set(token, "normalized", !special);

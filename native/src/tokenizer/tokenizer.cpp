@@ -68,8 +68,9 @@ Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
                   "download the file again from the model's source");
     if (!std::filesystem::exists(folder, error))
       throw Error("tokenizer_missing", "model folder " + folder.string() + " was not found",
-                  "restore it, or choose another folder in start.model");
-    throw Error("tokenizer_missing", path.string() + " was not found", "use a model folder with a tokenizer.json");
+                  "restore it, or choose another model folder or checkpoint");
+    throw Error("tokenizer_missing", path.string() + " was not found or can't be read",
+                "use a model folder with a tokenizer.json that you may read");
   }
   return Tokenizer(std::make_shared<Data>(parse_tokenizer(*json)));
 }
@@ -82,7 +83,7 @@ std::int32_t Tokenizer::token_id(std::string_view name) const {
   const auto found = data_->ids.find(std::string(name));
   if (found == data_->ids.end())
     throw Error("tokenizer_token_missing", "the tokenizer has no token " + std::string(name),
-                "use a model whose tokenizer has the ChatML tokens, <think> and <answer>");
+                "use a model whose tokenizer has the ChatML tokens <|im_start|> and <|im_end|>");
   return found->second;
 }
 

@@ -47,13 +47,13 @@ Error start_error(const std::string& problem, int error_number) {
 struct Pipe {
   int ends[2] = {-1, -1};
   Pipe() {
-    if (::pipe(ends) != 0) throw start_error("a pipe to an environment could not be created", errno);
+    if (::pipe(ends) != 0) throw start_error("a pipe to a program could not be created", errno);
     for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
     // dup2 to the descriptors 0 to 3 must not overwrite an end that is still needed.
     for (int& end : ends) {
       if (end > kLifeline) continue;
       const int moved = ::fcntl(end, F_DUPFD_CLOEXEC, kLifeline + 1);
-      if (moved < 0) throw start_error("a pipe to an environment could not be created", errno);
+      if (moved < 0) throw start_error("a pipe to a program could not be created", errno);
       ::close(end);
       end = moved;
     }
@@ -154,7 +154,7 @@ ChildProcess::ChildProcess(const std::string& command, const std::string& direct
   const int error = posix_spawn(&pid_, "/bin/sh", &actions, &attributes, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw start_error("the environment's command could not be started", error);
+  if (error != 0) throw start_error("the command \"" + command + "\" could not be started", error);
 
   input_ = input.take(1);
   output_ = output.take(0);

@@ -43,7 +43,8 @@ class ProgramPool {
   ProgramPool(const ProgramPool&) = delete;
   ProgramPool& operator=(const ProgramPool&) = delete;
 
-  // Sends the first request of an episode as soon as a process has room for it. Errors: command_not_confirmed.
+  // Sends the first request of an episode as soon as a process has room for it. Errors: command_not_confirmed,
+  // environment_failed (a process can't be started).
   void begin(ProgramEpisode&, nlohmann::json request);
   void step(ProgramEpisode&, const std::string& action);
   // Abandons a running episode. A late answer to it is ignored.
@@ -52,7 +53,7 @@ class ProgramPool {
   // Returns whether an episode has its answer. Errors: EnvironmentFailure.
   static bool ready(const ProgramEpisode&);
   // Blocks until a process writes something, or until the time is over, then reads answers. Errors: environment_failed
-  // if the program never started.
+  // if the program never started, or if a process can't be started.
   void wait(std::chrono::milliseconds);
 
   const ProgramHello& hello() const { return hello_; }  // of the last process that started

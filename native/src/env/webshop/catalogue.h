@@ -20,8 +20,9 @@ class Catalogue {
   using Progress = std::function<void(std::string_view stage, std::size_t done)>;
   static constexpr std::uintmax_t kLargestInMemory = 64 << 20;  // bytes of items_shuffle*.json
 
-  // name: a folder (see read_catalogue_folder), or synthetic:N:SEED. Returns the same object for the same arguments
-  // while it is in use. Errors: catalogue_missing, catalogue_ambiguous, catalogue_invalid, disk_full, file_unwritable.
+  // name: a folder (see read_catalogue), or synthetic:N:SEED. Returns the same object for the same arguments
+  // while it is in use. Errors: catalogue_missing, catalogue_ambiguous, catalogue_invalid, index_invalid,
+  // file_unreadable, disk_full, file_unwritable.
   static std::shared_ptr<const Catalogue> open(const std::string& name, bool human_goals);
 
   // Returns whether a name for open() refers to a folder.

@@ -226,6 +226,8 @@ void stream_json(const std::filesystem::path& path, bool array,
     if (!rest.is_structured()) throw catalogue_error(name + " must be a JSON " + (array ? "array" : "object"));
   } catch (const Json::parse_error& error) {
     throw catalogue_error(name + " is not valid JSON at byte " + std::to_string(error.byte));
+  } catch (const Json::out_of_range&) {
+    throw catalogue_error(name + " contains a number that is out of range");
   } catch (const Error& error) {
     const std::string message = error.what();
     throw Error(error.code(), message.starts_with(name) ? message : name + ": " + message, error.hint());

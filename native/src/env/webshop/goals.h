@@ -30,7 +30,8 @@ constexpr double kNoPriceCap = 1'000'000;
 class GoalList {
  public:
   // Returns the same object for the same arguments while it is in use. price_seed: Python's random.seed before prices
-  // and caps are drawn. Errors: catalogue_invalid, if no product has a goal.
+  // and caps are drawn. Errors: index_invalid, catalogue_invalid (no product has a goal, or one has too many
+  // combinations of options).
   static std::shared_ptr<const GoalList> open(std::shared_ptr<const Catalogue>, bool human_goals,
                                               std::uint64_t price_seed);
 

@@ -62,7 +62,8 @@ class PackedReader {
 
   std::string_view take(std::uint64_t size) {
     if (size > rest_.size())
-      throw Error("index_invalid", "the catalogue's index is damaged", "delete the index to rebuild it");
+      throw Error("index_invalid", "the catalogue's index is damaged",
+                  "delete the starpo-* files in the catalogue's folder to rebuild the index");
     const std::string_view result = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return result;

@@ -26,7 +26,8 @@ std::string_view bytes_of(const std::vector<T>& values) {
 }
 
 Error store_error() {
-  return Error("index_invalid", "the catalogue's index is truncated or damaged", "delete the index to rebuild it");
+  return Error("index_invalid", "the catalogue's index is truncated or damaged",
+               "delete the starpo-* files in the catalogue's folder to rebuild the index");
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ namespace {
 constexpr double kAcceptedShares[] = {0.75, 0.5, 0.25, 0};
 
 Error index_error(const std::string& problem) {
-  return Error("index_invalid", "the search index " + problem, "delete the index to rebuild it");
+  return Error("index_invalid", "the search index " + problem,
+               "delete the starpo-* files in the catalogue's folder to rebuild the index");
 }
 
 // Cuts arrays from the front of the index.

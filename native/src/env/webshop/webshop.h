@@ -43,10 +43,10 @@ class WebShop final : public Environment {
 
   std::unique_ptr<Environment> clone() const override;
   // seed: a number that the split maps to a goal; the goal's number with wrapper none, unless split is automatic.
-  // Errors: level_not_found.
+  // Errors: level_not_found, index_invalid.
   void reset(std::uint64_t seed, const NoiseStream* noise) override;
   // With wrapper none an episode has no end unless split is automatic: actions work after a purchase, as in WebShop.
-  // Errors: no_episode.
+  // Errors: no_episode, index_invalid.
   StepResult step(std::string_view action) override;
   std::string observation() const override;
   std::vector<std::string> actions() const override { return {}; }  // free text

@@ -86,7 +86,7 @@ void load_start_state(const fs::path& checkpoint, int iteration, Replica& replic
   };
   std::error_code missing;
   if (!fs::exists(checkpoint / kCheckpointStateFile, missing))
-    throw state_error("start_state_missing", "it was deleted according to checkpoint.keep; pinned checkpoints keep it");
+    throw state_error("start_state_missing", "only the newest checkpoint.keep checkpoints and pinned ones have one");
   try {
     const auto metadata = read_state_json(checkpoint);
     if (const json& version = metadata.at("version"); version != kStateVersion)

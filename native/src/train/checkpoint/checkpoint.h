@@ -46,7 +46,7 @@ std::int64_t load_checkpoint(const std::filesystem::path& run_directory, int ite
                              ReplayBuffer* replay = nullptr);
 
 // Loads the optimizer state from a checkpoint of the parent run, and its critic if this run has one. Errors:
-// start_state_missing, start_state_mismatch, checkpoint_corrupt.
+// start_state_missing, start_state_mismatch, checkpoint_corrupt, and errors unrelated to the checkpoint.
 void load_start_state(const std::filesystem::path& checkpoint, int iteration, Replica&);
 
 // Returns whether an error during loading is caused by the configuration or the machine, not by the checkpoint.

@@ -34,8 +34,7 @@ PinResult set_checkpoint_pinned(const fs::path& run_directory, int iteration, bo
                                   : PinResult{false, "failed to unpin " + name + ": " + error.message()};
   }
   if (was_pinned) return {false, name + " is already pinned"};
-  if (!fs::exists(folder / kCheckpointStateFile, error))
-    return {false, name + " has no optimizer state left to keep; its weights are always kept"};
+  if (!fs::exists(folder / kCheckpointStateFile, error)) return {false, name + " has no optimizer state to keep"};
   try {
     write_file_atomically(pin, "");
   } catch (const Error& failure) {

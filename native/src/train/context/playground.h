@@ -15,8 +15,8 @@ namespace starpo {
 
 // Tokenizer, chat format, environments and rules to play a configuration's episodes.
 struct Playground {
-  // The configuration must outlive this object. Throws the errors of Tokenizer::load, tokenizer_token_missing,
-  // config_invalid and environment_changed.
+  // The configuration must outlive this object. Throws the errors of Tokenizer::load, ChatFormat,
+  // read_stop_ids and make_environment, and environment_changed.
   Playground(const RunConfig&, const std::filesystem::path& model_folder);
   Playground(const Playground&) = delete;  // the rules point into it
   Playground& operator=(const Playground&) = delete;

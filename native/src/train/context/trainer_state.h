@@ -21,14 +21,14 @@ void check_vocabulary(const Tokenizer&, const ModelConfig&);
 void check_reference(const RunConfig&, const ModelConfig&);
 
 // Checks that a run with this configuration can start on this machine: its device and precision, model folder, context
-// and reference model, but not the values of the weights. Errors: model_missing, those of the loaders, of check_engine
-// and of TrainerState, and reference_mismatch.
+// and reference model, but not the values of the weights. Errors: those of check_engine, Playground and the
+// loaders, model_tokenizer_mismatch, config_invalid, reference_mismatch.
 void check_start(const RunConfig&);
 
 // Everything that lives as long as a training process. The owner passes parts to other functions.
 struct TrainerState {
   // Loads the tokenizer and model configuration from `model_folder`. The caller loads the weights. Throws the errors of
-  // the loaders and of Replica, model_tokenizer_mismatch and config_invalid.
+  // Playground, the loaders and Replica, model_tokenizer_mismatch and config_invalid.
   TrainerState(RunConfig, const std::filesystem::path& model_folder);
 
   const RunConfig config;

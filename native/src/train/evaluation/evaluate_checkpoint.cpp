@@ -48,7 +48,8 @@ std::string evaluable_checkpoints(const fs::path& run_directory) {
 // Explains why a checkpoint can't be read: it is missing, pruned or damaged.
 Error checkpoint_error(const fs::path& run_directory, int checkpoint, const std::string& why) {
   const fs::path folder = run_directory / checkpoint_path(checkpoint);
-  const std::string hint = "choose a checkpoint with weights: " + evaluable_checkpoints(run_directory);
+  const std::string hint =
+      "choose another checkpoint; the run has the weights of: " + evaluable_checkpoints(run_directory);
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     return Error("checkpoint_missing", "checkpoint " + std::to_string(checkpoint) + " of the run was not found", hint);

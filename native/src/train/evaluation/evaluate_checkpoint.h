@@ -30,14 +30,14 @@ struct EvaluationPlan {
   std::string name;
 };
 
-// Throws the errors of read_run_config, and environment_unknown.
+// Throws the errors of read_run_config, run_missing and environment_unknown.
 EvaluationPlan plan_evaluation(const std::filesystem::path& run_directory, const EvaluationRequest&);
 
 // Plays a checkpoint's policy on the planned levels and writes evaluations/<name>.json and its episodes atomically
 // (docs/formats/evaluation.md). Does not use the run's lock or journal, so the run may be training. `progress` is
 // called after every decoding step and may throw to cancel. Returns the result as JSON text. Errors:
-// evaluation_name_invalid, evaluation_exists, checkpoint_missing, checkpoint_pruned, checkpoint_corrupt,
-// precision_unsupported, context_too_small, non_finite_logprob, disk_full, file_unwritable.
+// checkpoint_missing, checkpoint_pruned, checkpoint_corrupt, environment_changed, precision_unsupported, and those of
+// make_engine, Engine::reserve, run_rollout and write_evaluation_files.
 std::string evaluate_checkpoint(const std::filesystem::path& run_directory, int checkpoint, const EvaluationPlan&,
                                 const std::function<void(int done, int total)>& progress);
 

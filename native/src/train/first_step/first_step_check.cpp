@@ -79,7 +79,8 @@ void add_gradient_norm(const Metrics& metrics, CheckList& list) {
                            "No group was kept, so no update was made.", "filter.strategy"});
   list.add(name, find(metrics, metric::kActorGradNorm), {kSmallest, 1000, 0}, "The loss has a gradient.",
            {"The gradient is zero, because no advantage differs from zero.", "rollout.group_size"},
-           {"The gradient is very large: the gradient clip shrinks every step.", "optimizer.gradient_clip"});
+           {"The gradient is very large. optimizer.gradient_clip limits the step; 0 turns it off.",
+            "optimizer.gradient_clip"});
 }
 
 void add_logprob_gap(const RunConfig& config, const Metrics& metrics, CheckList& list) {

@@ -39,7 +39,7 @@ std::vector<EnvironmentFailures> environment_failures(std::span<const Episode> e
     if (failures.failed == 0) continue;
     failures.text = std::to_string(failures.failed) + " of " + std::to_string(failures.episodes) + " episodes of " +
                     failures.label + " failed; " + std::to_string(failures.failed - failures.voided) +
-                    " succeeded in a second attempt and " + std::to_string(failures.voided) +
+                    " succeeded in a later attempt and " + std::to_string(failures.voided) +
                     " are void, neither trained on nor scored. Reasons: " + most_common(reasons);
     result.push_back(std::move(failures));
   }

@@ -61,7 +61,9 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
                               config.replay.is_active() ? &replay_ : nullptr);
     } catch (const Error& error) {
       if (is_unrelated_to_checkpoint(error.code())) throw;
-      skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
+      const bool is_named = error.code() == "checkpoint_corrupt";
+      skipped += (skipped.empty() ? "" : "; ") + (is_named ? "" : checkpoint_path(iteration) + " can't be read: ") +
+                 error.what();
       continue;
     }
     // A trainer that was killed right after writing the checkpoint could not log it or remove old states.
@@ -96,8 +98,9 @@ void TrainingRun::refuse_to_start_over(const RunConfig& config) {
   if (trained <= first_iteration(config)) return;
   iteration_ = trained;  // reported with the failure
   throw Error("run_not_resumable",
-              "the run can't be resumed after iteration " + std::to_string(trained) +
-                  ", because none of its checkpoints has an optimizer state",
+              "the run can't be resumed after iteration " + std::to_string(trained) + ", because " +
+                  (with_weights.empty() ? "it has no checkpoint with weights or optimizer state"
+                                        : "none of its checkpoints has an optimizer state"),
               with_weights.empty() ? "start a new run with the same configuration"
                                    : "fork from checkpoint " + std::to_string(newest) +
                                          " with a new optimizer, or start a new run with the same configuration");

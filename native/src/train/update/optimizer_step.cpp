@@ -31,8 +31,8 @@ double scheduled_rate(double rate, const RunConfig& config, int iteration, std::
 // Applies one step and checks that weights stay finite. whose: "" or "the critic's "; section: configuration section of
 // the learning rate.
 double step(Trainable& trained, const AdamWSettings& settings, const std::string& whose, const std::string& section) {
-  const std::string hint =
-      "lower " + section + ".learning_rate or " + section + ".gradient_clip and resume from the last checkpoint";
+  const std::string hint = "fork the run from its last checkpoint with a lower " + section + ".learning_rate or " +
+                           section + ".gradient_clip (0 turns clipping off)";
   const OptimizerStep done = take_step(trained, settings);
   if (!std::isfinite(done.gradient_norm))
     throw Error("non_finite_gradient",

@@ -49,7 +49,7 @@ class CriticUpdate {
     }
     if (!std::isfinite(loss_))
       throw Error("non_finite_loss", "the critic's loss is not finite",
-                  "lower critic.learning_rate and resume from the last checkpoint");
+                  "fork the run from its last checkpoint with a lower critic.learning_rate");
     critic_->backward(value_gradients_);
   }
 
@@ -119,7 +119,7 @@ class PolicyUpdate {
       accumulate(micro, active, weights, sums);
       if (!std::isfinite(sums.loss))
         throw Error("non_finite_loss", "the policy loss is not finite",
-                    "lower optimizer.learning_rate and resume from the last checkpoint");
+                    "fork the run from its last checkpoint with a lower optimizer.learning_rate");
       report_progress();
     }
     ++steps_done_;

@@ -26,7 +26,7 @@ Demonstration demonstrate(const Environment& environment, const WarmStartConfig&
   const DemonstrationStyle style = draw_style(config, draws);
   const bool mistake = draws.uniform() < config.mistakes;
   if (auto demonstration = environment.demonstrate({style, mistake, limit, draws})) return *std::move(demonstration);
-  throw Error("warm_start_unsupported", "this environment has no demonstrations", "use the task reinforce");
+  throw Error("warm_start_unsupported", "this environment has no demonstrations", "set task to reinforce");
 }
 
 std::string response_text(const Demonstration& demonstration, bool think) {
@@ -108,7 +108,8 @@ UpdateResult warm_start_iteration(const RunConfig& run_config, const Playground&
     trained.clear_gradients();
     const double loss = cross_entropy(replica, demonstrations, [&] { progress(step, config.steps_per_iteration); });
     if (!std::isfinite(loss))
-      throw Error("non_finite_loss", "the warm-start loss is not finite", "lower optimizer.learning_rate");
+      throw Error("non_finite_loss", "the warm-start loss is not finite",
+                  "fork the run from its last checkpoint with a lower optimizer.learning_rate");
     rate = learning_rate(run_config, iteration, trained.steps());
     norms.push_back(optimizer_step(run_config, trained, iteration));
     losses.push_back(loss);

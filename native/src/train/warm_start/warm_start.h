@@ -16,7 +16,8 @@ namespace starpo {
 Episode play_demonstration(const RunConfig&, const Playground&, std::uint64_t index);
 
 // Runs one warm-start iteration: steps_per_iteration AdamW steps on the mean cross-entropy of demonstration responses.
-// Demonstrations are numbered over the whole run. Throws non_finite_loss, and the errors of optimizer_step.
+// Demonstrations are numbered over the whole run. Throws non_finite_loss, warm_start_unsupported, and the errors of
+// EpisodePlayer and optimizer_step.
 UpdateResult warm_start_iteration(const RunConfig&, const Playground&, Replica&, ThreadPool&, int iteration,
                                   const std::function<void(int done, int total)>& progress);
 

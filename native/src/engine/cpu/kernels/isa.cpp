@@ -61,7 +61,8 @@ void select_isa_from_environment() {
   if (!name) return;
   const auto isa = isa_from_name(name);
   if (!isa)
-    throw Error("isa_unknown", std::string("STARPO_ISA is \"") + name + "\"",
+    throw Error("isa_unknown",
+                std::string("STARPO_ISA is \"") + name + "\", which is not an instruction set of the trainer",
                 "set it to scalar, avx2 or avx512, or unset it");
   select_isa(*isa);
 }

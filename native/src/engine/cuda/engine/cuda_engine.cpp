@@ -115,7 +115,8 @@ class CudaEngine final : public Engine {
     if (plan.total_bytes() > usable)
       throw Error("gpu_out_of_memory",
                   "the run needs " + format_bytes(plan.total_bytes()) + " of memory on " + device_.name +
-                      ", but only " + format_bytes(plan.free_bytes) + " are free",
+                      ", but only " + format_bytes(usable) + " of the free " + format_bytes(plan.free_bytes) +
+                      " can be used",
                   setting_that_fits(needs_, plan_memory<T>, usable));
 
     RotaryTable table;

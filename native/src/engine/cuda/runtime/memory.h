@@ -17,7 +17,7 @@ struct DeviceMemory {
 DeviceMemory device_memory(int device);
 
 // Allocate or free memory, aligned to 256 bytes. Device memory is allocated on the thread's current device. Errors:
-// gpu_out_of_memory, or out_of_memory for pinned memory.
+// gpu_out_of_memory and gpu_failed, or std::bad_alloc for pinned memory.
 void* allocate_on_device(std::size_t bytes);
 void release_on_device(void* memory) noexcept;
 void* allocate_pinned(std::size_t bytes);

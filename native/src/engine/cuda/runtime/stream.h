@@ -7,7 +7,7 @@ struct CUstream_st;
 namespace starpo::cuda {
 
 // Makes a GPU the calling thread's current device, on which CUDA allocates and launches. Every function that takes a
-// stream calls it, so that several engines may share a thread. Errors: device_unavailable.
+// stream calls it, so that several engines may share a thread. Errors: device_unavailable, gpu_failed.
 void use_device(int index);
 
 // Runs work in order on one device, asynchronously to the host. Later calls throw errors of earlier work:
