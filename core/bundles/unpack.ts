@@ -45,7 +45,8 @@ export async function unpack(
   try {
     const entries = await readDirectory(zip);
     const head = entries.find(({ fileName }) => fileName === manifestName);
-    if (!head || head.uncompressedSize > maxManifestBytes) throw invalid(`it has no ${manifestName}`);
+    if (!head) throw invalid(`it has no ${manifestName}`);
+    if (head.uncompressedSize > maxManifestBytes) throw invalid(`its ${manifestName} is too large`);
     const manifest = readManifest(await contentOf(zip, head));
     const files = entries.filter((entry) => entry !== head);
     if (!files.some(({ fileName }) => fileName === runPrefix + runFiles.config))
@@ -53,7 +54,7 @@ export async function unpack(
     const total = files.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
     ensureFolder(target);
     const free = await freeBytes(target);
-    if (total > maxDiskShare * free) throw diskSpaceLow('run', total, free);
+    if (total > maxDiskShare * free) throw diskSpaceLow('run', total / maxDiskShare, free);
     let done = 0;
     for (const entry of files) {
       const path = join(target, entry.fileName.slice(runPrefix.length));
@@ -91,7 +92,7 @@ async function readDirectory(zip: ZipFile): Promise<Entry[]> {
     checkEntry(entry);
     // Names that differ only in case collide on some systems.
     const name = entry.fileName.toLowerCase();
-    if (names.has(name)) throw invalid(`it contains ${entry.fileName} twice`);
+    if (names.has(name)) throw invalid(`it contains ${entry.fileName} twice, ignoring case`);
     names.add(name);
     packed += entry.compressedSize;
     // Sizes above the file size mean that entries overlap, as in a zip bomb.

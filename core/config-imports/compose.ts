@@ -121,7 +121,7 @@ function applyOverride(tree: Tree, argument: string, open: boolean): void {
   if (key === undefined || (value === undefined) !== (prefix === '~'))
     throw new Failure(
       'config_invalid',
-      `"${argument}" is not of the form key=value.`,
+      `"${argument}" is not of the form key=value, +key=value, ++key=value or ~key.`,
       'Example: es_manager.format_penalty=-0.1',
     );
   const parts = key.split('.');

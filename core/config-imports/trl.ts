@@ -46,7 +46,7 @@ function importBatch(draft: Draft): Batch {
     throw new Failure(
       'config_invalid',
       `${generated} completions per generation are not a multiple of num_generations = ${size}.`,
-      'Override per_device_train_batch_size or gradient_accumulation_steps. The import assumes one device.',
+      `Override generation_batch_size, for example +generation_batch_size=${Math.max(1, Math.round(groups)) * size}. The import assumes one device.`,
     );
   draft.set(
     'rollout.groups',

@@ -99,7 +99,7 @@ export function skippedInWords({ skipped, unreadableLines }: LabeledRuns): strin
   const lines = Object.entries(unreadableLines).map(([name, count]) => `${count} of ${name}`);
   return [
     ...(skipped.length > 0
-      ? [`${runs} skipped: too short for the rule and without label.json (${skipped.join(', ')}).`]
+      ? [`${runs} skipped: too short for the rule or without success, and without label.json (${skipped.join(', ')}).`]
       : []),
     ...(lines.length > 0 ? [`Unreadable journal lines skipped: ${lines.join(', ')}.`] : []),
   ].join(' ');

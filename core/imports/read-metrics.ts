@@ -43,11 +43,7 @@ export function readMetrics(
   progress: (share: number) => void = () => {},
 ): ImportedMetrics {
   if (table.rowCount === 0 || table.columns.length === 0)
-    throw new Failure(
-      'import_empty',
-      'The table has no rows.',
-      'Export a table with a header and a row for each step.',
-    );
+    throw new Failure('import_empty', 'The table is empty.', 'Export a table with a header and a row for each step.');
   const remarks = [...table.remarks];
   const stepColumn = findStep(table.columns);
   const time = timeColumn(table.columns);
@@ -81,7 +77,11 @@ export function readMetrics(
     return { name, isMapped, column, state, at, values };
   });
   if (read.every(({ at }) => at.length === 0))
-    throw new Failure('import_empty', 'No step has a value.', 'Export a table with one row per step.');
+    throw new Failure(
+      'import_empty',
+      'The metric columns contain no finite number.',
+      'Export the table again with the values of the metrics.',
+    );
   const trained = new Uint8Array(steps.length);
   for (const { name, at } of read) if (!isEvaluation(name)) for (const index of at) trained[index] = 1;
   let broken = 0;

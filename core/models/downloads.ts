@@ -86,7 +86,7 @@ export class Downloads {
       if (missing + reservedBytes > free)
         throw new Failure(
           'disk_space_low',
-          `${repository} needs ${formatBytes(missing)} more, but ${this.parts.folder} has only ${formatBytes(free)} free.`,
+          `${repository} needs ${formatBytes(missing)} more, and ${formatBytes(reservedBytes)} must stay free, but the disk of ${this.parts.folder} has ${formatBytes(free)} free.`,
           'Free disk space, or choose a data folder on another disk (Settings page or --home).',
         );
       ensureFolder(this.parts.folder);

@@ -69,7 +69,7 @@ export async function readRevision(hub: Hub, repository: string): Promise<HubRev
     throw new Failure(
       'hub_answer_invalid',
       `Unexpected response from ${hub.host} for ${repository}.`,
-      'Check the hub address in the settings of this page.',
+      'Check the address under “Hub address and token” on the Models page.',
     );
   const { sha, siblings, cardData, config, safetensors } = read.data;
   const files = siblings
@@ -120,7 +120,7 @@ export async function request(
     throw new Failure(
       'hub_token_invalid',
       'The access token contains spaces, line breaks or characters outside ASCII.',
-      'Set it again in the settings of this page, or correct HF_TOKEN.',
+      'Set it again under “Hub address and token” on the Models page, or correct HF_TOKEN.',
     );
   const own = new URL(host).origin;
   let address = new URL(host + path);
@@ -157,7 +157,7 @@ async function send(address: URL, headers: Record<string, string>, signal: Abort
     throw new Failure(
       'hub_unreachable',
       `Can't reach ${address.host}: ${timedOut ? 'no response within 30 s' : reasonOf(cause?.code, cause?.message ?? String(error))}.`,
-      'Check the connection, then resume. Downloaded files are kept.',
+      'Check the connection, then try again. Downloaded files are kept.',
     );
   } finally {
     clearTimeout(timer);
@@ -184,7 +184,7 @@ async function checked(response: Response, host: string): Promise<Response> {
     throw new Failure(
       'hub_unauthorized',
       `${host} requires permission for this download.`,
-      "Accept the terms on the model's page on the hub, then set your access token in the settings on this page. A model that does not exist causes the same error.",
+      "Accept the terms on the model's page on the hub, then set your access token under “Hub address and token” on the Models page. A wrong token or a model that does not exist causes the same error.",
     );
   if (status === 404)
     throw new Failure(
@@ -209,4 +209,4 @@ export class HubBusy extends Failure {
 }
 
 const refused = (message: string) =>
-  new Failure('hub_refused', message, 'Check the hub address in the settings of this page.');
+  new Failure('hub_refused', message, 'Check the address under “Hub address and token” on the Models page.');

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
+import { fileReason } from '../contract/file-errors.ts';
 
 const size = z
   .number()
@@ -77,7 +78,9 @@ export async function readJson(path: string): Promise<unknown> {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new Failure(
       missing ? 'model_file_missing' : 'model_config_invalid',
-      missing ? `${path} was not found.` : `${path} is not valid JSON.`,
+      missing
+        ? `${path} was not found.`
+        : `${path} ${error instanceof SyntaxError ? 'is not valid JSON' : `can't be read: ${fileReason(error)}`}.`,
       'Choose another checkpoint, or copy the file again.',
     );
   }

@@ -114,8 +114,8 @@ export class Game {
       const { user, agent } = this;
       const { actions } = this.start;
       const action = actions.length === 0 ? name : actions.find((each) => each.toLowerCase() === name.toLowerCase());
-      if (action === undefined) throw invalidMove(`"${name}" is not a valid action`, actions);
-      if (user.over) throw invalidMove('The level has ended', actions);
+      if (action === undefined) throw invalidMove(`"${name}" is not a valid action`, `Actions: ${actions.join(', ')}.`);
+      if (user.over) throw invalidMove('The level has ended', 'Restart it, or play another level.');
       const outcome = await this.parts.level.step(action);
       const outOfMoves = user.side.movesLeft <= 1 ? 'max_actions' : null;
       user.add({ executed: [outcome], penalty: 0 }, outcome.done ? 'done' : outOfMoves);
@@ -278,5 +278,4 @@ export class Game {
 export const gameUnknown = () =>
   new Failure('game_unknown', 'This play session has ended.', 'Open it again from the Play page.');
 
-const invalidMove = (reason: string, actions: readonly string[]) =>
-  new Failure('move_invalid', `${reason}.`, `Actions: ${actions.join(', ')}.`);
+const invalidMove = (reason: string, hint: string) => new Failure('move_invalid', `${reason}.`, hint);

@@ -157,7 +157,7 @@ export class Games {
       throw new Failure(
         'memory_low',
         `The policy needs about ${bytes(needed)} of memory, but only ${bytes(total - used)} are free.`,
-        'Close other programs, or pause other runs.',
+        'Close other programs, or stop other runs.',
       );
     const started = PolicyThread.start(folder);
     const ended: Promise<void> = started

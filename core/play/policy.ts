@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
-import { asFailure, Failure } from '../contract/failure.ts';
+import { Failure, messageOf } from '../contract/failure.ts';
 import type { ModelConfig } from '../models/model-config.ts';
 import { exportOnnx } from './onnx/export.ts';
 import { names } from './onnx/qwen2.ts';
@@ -42,7 +42,7 @@ export class Policy {
     } catch (error) {
       throw new Failure(
         'policy_unusable',
-        `ONNX Runtime can't load ${folder}: ${asFailure(error).message}`,
+        `ONNX Runtime can't load ${folder}: ${messageOf(error)}`,
         'Choose another checkpoint. If none works, reinstall the app.',
       );
     }
@@ -77,7 +77,7 @@ export class Policy {
     if (logits.every(Number.isFinite)) return logits;
     throw new Failure(
       'policy_failed',
-      'The policy produced NaN: its weights overflow.',
+      'The policy returned values that are not finite (NaN or infinity).',
       'Choose an earlier checkpoint.',
     );
   }

@@ -355,7 +355,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const { status, errors, output } = await run(folder, '--json');
     expect(status).toBe(0);
     expect(errors.trim()).toBe(
-      'warning: tuning: 1 run skipped: too short for the rule and without label.json (short). Unreadable journal lines skipped: 2 of long.',
+      'warning: tuning: 1 run skipped: too short for the rule or without success, and without label.json (short). Unreadable journal lines skipped: 2 of long.',
     );
     expect(JSON.parse(output)).toMatchObject({
       tuning: { ours: { runs: 1 } },

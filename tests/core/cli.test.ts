@@ -435,6 +435,8 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['bundle'], 'usage_invalid', 'Run `starpo bundle --help` to list commands.'],
     [['bundle', 'import'], 'usage_invalid', 'Did you mean `starpo import`? List commands with `starpo bundle --help`.'],
     [['export', 'x'], 'usage_invalid', 'hint: Allowed choices are csv, '],
+    [['export', 'x', '--as', 'csv', '--live'], 'usage_invalid', '--live supports only TensorBoard events.'],
+    [['export', 'x', '--as', 'tensorboard', '--live'], 'usage_invalid', '--live needs an output folder.'],
     [['export', 'x', '--as', 'y'], 'usage_invalid', 'panels.\n  hint: Run `starpo export --help` to list'],
     [
       ['evaluate', 'x', '--levels', '0'],

@@ -276,6 +276,7 @@ describe("RAGEN's configuration", () => {
       /key=\[a,b\]/,
     ],
     [['noequals'], 'config_invalid', /"noequals" is not of the form key=value/, /Example/],
+    [['~trainer=1'], 'config_invalid', /"~trainer=1" is not of the form key=value, .+ or ~key/, /Example/],
     [['preset=starter-sokoban'], 'config_invalid', /preset has no effect/, /Remove/],
   ])('refuses %j', (overrides, code, message, hint) => {
     expect(() => imported(sokoban, ...overrides)).toThrow(failure(code, message, hint));

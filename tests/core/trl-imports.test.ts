@@ -96,6 +96,14 @@ describe("TRL's GRPOConfig", () => {
     expect(imported(files).config.policy_loss).toMatchObject(expected);
   });
 
+  test('the hint for a wrong number of completions names an override that helps', () => {
+    const override = (...overrides: string[]) => importConfig([{ name: 'grpo.yaml', text: yaml }], overrides);
+    const wrong = failure('config_invalid', /num_generations = 7/, /for example \+generation_batch_size=63\./);
+    expect(() => override('num_generations=7')).toThrow(wrong);
+    const { rollout } = override('num_generations=7', '+generation_batch_size=63').config;
+    expect(rollout).toMatchObject({ group_size: 7, groups: 9 });
+  });
+
   test.each([
     ['max_steps=-1', 'config_invalid', /max_steps is not set/],
     ['num_generations=7', 'config_invalid', /64 completions per generation are not a multiple of num_generations = 7/],

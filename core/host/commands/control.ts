@@ -57,7 +57,11 @@ export async function pauseOrResume(
 async function command(client: Client, runId: string, name: 'pause' | 'resume' | 'stop'): Promise<void> {
   const { accepted, message } = await client.call('runs.command', { runId, command: name });
   if (!accepted)
-    throw new Failure('command_refused', `The trainer of ${runId} rejected ${name}: ${message}.`, seeRun(runId));
+    throw new Failure(
+      'command_refused',
+      `The command ${name} for run ${runId} was rejected: ${message}.`,
+      seeRun(runId),
+    );
 }
 
 /** Throws `run_not_active`. */

@@ -85,8 +85,9 @@ async function copyFiles({ folder, files }: MadeExport, out: string, signal: Abo
 
 /** Writes a run's metrics as TensorBoard events until the run ends, through the host if another process is the host. */
 async function exportLive(named: string, { as, out, home }: Options): Promise<void> {
-  if (as !== 'tensorboard' || out === undefined)
+  if (as !== 'tensorboard')
     throw usage('--live supports only TensorBoard events.', 'Use --as tensorboard --live --out FOLDER.');
+  if (out === undefined) throw usage('--live needs an output folder.', 'Set it with --out FOLDER.');
   const failed = Promise.withResolvers<never>();
   // It may fail after the race below has ended.
   failed.promise.catch(() => {});

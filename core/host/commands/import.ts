@@ -89,7 +89,11 @@ async function importUploads(
   const found = await asTask(client, context, (taskId) => client.call('imports.inspect', { uploads, from }, taskId));
   const chosen = choose(found, run);
   if (name !== undefined && chosen.length > 1)
-    throw new Failure('usage_invalid', `The files contain ${chosen.length} runs.`, 'Choose one with --run to name it.');
+    throw new Failure(
+      'usage_invalid',
+      `The files contain ${chosen.length} runs${run === undefined ? '' : ` named "${run}"`}, but --name sets the name of one.`,
+      run === undefined ? 'Choose one with --run.' : 'Import them without --name, then use `starpo rename`.',
+    );
   const invalid = chosen.find(({ problem }) => problem !== null)?.problem;
   if (invalid) throw new Failure(invalid.code, invalid.message, invalid.hint);
   const imported = [];
@@ -109,10 +113,11 @@ function choose(found: readonly Importable[], run: string | undefined): Importab
   const chosen = found.filter(({ name }) => name === run);
   if (chosen.length > 0) return chosen;
   const names = found.map(({ name }) => name).slice(0, 8);
+  const more = found.length - names.length;
   throw new Failure(
     'import_run_unknown',
     `The files contain no run "${run}".`,
-    `Runs in the files: ${names.join(', ')}.`,
+    `Runs in the files: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
   );
 }
 

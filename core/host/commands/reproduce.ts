@@ -162,9 +162,10 @@ function finish(folder: string, results: Results): void {
   const incomplete = [...results.values()].filter(({ completed, total }) => completed < total);
   if (incomplete.length === 0) return;
   advise(`Incomplete sweeps: ${incomplete.map(({ id }) => id).join(', ')}`);
+  const count = incomplete.reduce((sum, { completed, total }) => sum + total - completed, 0);
   throw new Failure(
     'study_incomplete',
-    `${incomplete.reduce((sum, { completed, total }) => sum + total - completed, 0)} runs have not completed.`,
+    `${count} ${count === 1 ? 'run has' : 'runs have'} not completed.`,
     'Run the command again to resume them, or see the reasons with `starpo sweep show SWEEP`.',
   );
 }
