@@ -158,7 +158,7 @@ describe('at the start', () => {
     expect(open.mock.calls).toEqual([[disk]]);
     expect(asked).toHaveLength(2);
     expect(asked[0]).toMatchObject({
-      message: `The data folder ${disk} was not found.`,
+      message: `${disk} was not found or is not a data folder of StarPO Studio.`,
       detail: expect.stringContaining(usual),
       buttons: ['Try again', 'Use the default folder this time', 'Quit'],
       cancelId: quit,

@@ -145,7 +145,7 @@ function check(folder: string): void {
   if (!isDataFolder(folder))
     throw new Failure(
       'data_folder_missing',
-      `The data folder ${folder} was not found.`,
+      `${folder} was not found or is not a data folder of StarPO Studio.`,
       'If it is on a disk that is not connected, connect it and try again.',
     );
   try {

@@ -334,8 +334,8 @@ test("an upload is received part by part, only from the app's own page", async (
     [[file, 0, part], { ...own, parent: own }],
   ] as const)
     expect(await send([...request], frame)).toEqual({ problem: 'Request rejected.' });
-  expect(await send(['c'.repeat(32), 0, part])).toMatchObject({ problem: expect.stringMatching(/not announced/) });
-  expect(await send([file, 3, part])).toMatchObject({ problem: expect.stringMatching(/not announced/) });
+  expect(await send(['c'.repeat(32), 0, part])).toEqual({ problem: 'The upload no longer exists.' });
+  expect(await send([file, 3, part])).toEqual({ problem: 'The size of the file has changed.' });
 
   expect(await send([file, 0, part])).toEqual({ problem: null });
   expect(existsSync(uploadedFile(folder, file))).toBe(false);

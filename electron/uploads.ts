@@ -14,6 +14,8 @@ const request = z.tuple([
   z.instanceof(Uint8Array).refine(({ length }) => length <= maxPart),
 ]);
 
+const problems = { unknown: 'The upload no longer exists.', length: 'The size of the file has changed.' };
+
 /** Receives the page's uploads in parts over IPC (a browser uploads over HTTP). The page never receives a path. */
 export function receiveUploads(ipc: IpcMain, home: string): void {
   ipc.handle('starpo-upload', async (event, ...input: unknown[]): Promise<{ problem: string | null }> => {
@@ -21,7 +23,7 @@ export function receiveUploads(ipc: IpcMain, home: string): void {
     if (!isOwnFrame(event.senderFrame) || !parsed.success) return { problem: 'Request rejected.' };
     try {
       const problem = await receivePart(home, ...parsed.data);
-      return { problem: problem === null ? null : 'The upload was not announced with this length.' };
+      return { problem: problem && problems[problem] };
     } catch (error) {
       return { problem: asFailure(error).message };
     }

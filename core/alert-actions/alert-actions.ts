@@ -67,7 +67,7 @@ export class AlertActions {
       throw new Failure(
         'advice_unknown',
         `The advice ${adviceId} is not available for run ${runId}.`,
-        'Advice changes with the state of the run. See its current advice.',
+        `Advice changes with the state of the run. See its current advice on its page or with \`starpo alerts ${runId}\`.`,
       );
     if (!advice.acts)
       throw new Failure('advice_idle', `"${advice.title}" has no effect: ${advice.reason}`, 'Choose other advice.');

@@ -118,7 +118,7 @@ export class ActionPerformer {
     const timeout = by === 'monitor' ? trainerTimeout : undefined;
     const { accepted, message } = await runs.command(runId, command, {}, timeout);
     if (accepted) return done;
-    throw new Failure('command_refused', `The trainer rejected the command: ${message}.`, "See the run's log.");
+    throw new Failure('command_refused', `The command was rejected: ${message}.`, "See the run's log.");
   }
 
   /** Skips the steps that an earlier process completed. Returns the success message. */

@@ -51,7 +51,7 @@ async function requireSpace(folder: string, keep: number): Promise<void> {
   throw new Failure(
     'disk_space_low',
     `A fork needs about ${bytes(needed)} for its checkpoints, but only ${bytes(free)} of disk space is left.`,
-    'Free disk space, or choose a data folder on another disk (Settings page or --home).',
+    'Free disk space, for example by deleting runs and emptying the trash, then try again.',
   );
 }
 

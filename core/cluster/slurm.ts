@@ -53,13 +53,13 @@ export function slurmFailure(
     return new Failure(
       'slurm_missing',
       `${program} was not found.`,
-      'Run the command on a login node of the cluster, or add the commands of Slurm to PATH.',
+      'Run StarPO Studio on a login node of the cluster, or add the commands of Slurm to PATH.',
     );
   if (unconfigured.test(errors))
     return new Failure(
       'slurm_missing',
       'Slurm has no configuration on this machine.',
-      'Run the command on a login node of the cluster.',
+      'Run StarPO Studio on a login node of the cluster.',
     );
   if (error.killed || unreachable.test(errors))
     return new Failure(

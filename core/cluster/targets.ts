@@ -69,7 +69,9 @@ export class Targets {
     throw new Failure(
       'target_unknown',
       `Target ${name} was not found in ${this.path}.`,
-      names ? `Use one of: ${names}.` : 'Create the file; docs/formats/targets.md has an example.',
+      names
+        ? `Use one of: ${names}.`
+        : 'Add a cluster on the Settings page or in this file; see docs/formats/targets.md.',
     );
   }
 

@@ -95,7 +95,7 @@ export function connectionLost(): Failure {
   return new Failure(
     'connection_lost',
     'The connection to StarPO Studio was lost.',
-    'Training continues. Check that the app or `starpo serve` is running, then reload.',
+    'Training continues. Check that the app or `starpo serve` is running, then try again.',
   );
 }
 

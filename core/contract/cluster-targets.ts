@@ -14,7 +14,7 @@ const line = z
   .max(1000)
   .regex(/^[^\r\n]*$/, 'must be one line');
 /** A value of an `#SBATCH` option. */
-const word = z.string().regex(/^[\w.,:=/%@+-]{1,200}$/, 'must be a word without spaces');
+const word = z.string().regex(/^[\w.,:=/%@+-]{1,200}$/, 'must contain only letters, digits and . , : = / % @ + - _');
 const whole = (low: number, high: number) => {
   const message = `must be a whole number from ${low} to ${high}`;
   return z.number(message).int(message).min(low, message).max(high, message);

@@ -11,7 +11,8 @@ interface Reason {
 }
 
 const permissions = 'Check its owner and permissions (`ls -l`), or choose another location.';
-const freeSpace = 'Free some disk space, or raise the limit. No data was lost: missing events are ingested again.';
+const freeSpace = 'Free some disk space, or raise the limit, then try again.';
+const ingestedAgain = 'No data was lost: missing events are ingested again.';
 const readOnly = {
   code: 'disk_read_only',
   reason: 'the disk is mounted read-only',
@@ -35,7 +36,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   EFBIG: {
     code: 'disk_full',
     reason: 'the file size limit is reached',
-    hint: 'Raise the limit (`ulimit -f`). No data was lost: missing events are ingested again.',
+    hint: 'Raise the limit (`ulimit -f`), then try again.',
   },
   EACCES: forbidden,
   EPERM: forbidden,
@@ -108,11 +109,15 @@ const verbs: Readonly<Record<string, string>> = {
 };
 
 const sqliteReasons: readonly [RegExp, Reason][] = [
-  [/^SQLITE_FULL/, reasons.ENOSPC!],
+  [/^SQLITE_FULL/, { ...reasons.ENOSPC!, hint: `Free some disk space. ${ingestedAgain}` }],
   // A file can't grow if the disk is full or the file size limit is reached.
   [
     /^SQLITE_IOERR_(WRITE|SHMSIZE|SHMMAP)/,
-    { ...reasons.ENOSPC!, reason: 'no space is left on the disk, or a limit is reached' },
+    {
+      code: 'disk_full',
+      reason: 'no space is left on the disk, or a limit is reached',
+      hint: `Free some disk space, or raise the limit. ${ingestedAgain}`,
+    },
   ],
   [/^SQLITE_IOERR/, diskFailed],
   [/^SQLITE_(READONLY|PERM|AUTH)/, { ...forbidden, reason: 'it is read-only' }],

@@ -34,6 +34,6 @@ export function indexOf(entries: readonly QueueEntry[], runId: string): number {
   throw new Failure(
     'run_not_queued',
     `Run ${runId} is not in the queue.`,
-    'List queued runs with `starpo queue` or on the Start page.',
+    'List queued runs with `starpo queue` or on the Queue page.',
   );
 }

@@ -25,7 +25,7 @@ export function refuseNewer(value: unknown): void {
   throw new Failure(
     'config_version_unsupported',
     `The configuration has version ${value.version}, but this app supports up to ${configVersion}.`,
-    "You can view the run. Update StarPO Studio to train it; runs from before release 1.0 can't be trained.",
+    'Update StarPO Studio to use the configuration. Runs from before release 1.0 can be viewed, but not trained.',
   );
 }
 

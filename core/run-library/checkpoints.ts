@@ -54,8 +54,7 @@ export class Checkpoints {
     requireCheckpoint(folder, iteration);
     if (isLive(status)) {
       const { accepted, message } = await runs.command(runId, pinned ? 'pin' : 'unpin', { iteration });
-      if (!accepted)
-        throw new Failure('command_refused', `The trainer rejected the command: ${message}.`, 'Try again.');
+      if (!accepted) throw new Failure('command_refused', `The command was rejected: ${message}.`, 'Try again.');
     } else {
       const file = join(folder, checkpointPath(iteration), pinFile);
       if (!pinned) rmSync(file, { force: true });

@@ -119,7 +119,7 @@ function warningsOf(
     warnings.push({
       code: 'disk_space_low',
       message: `The run may need another ${bytes(expected - total)}, but only ${bytes(free)} of disk space is left.`,
-      hint: 'Free disk space, choose a data folder on another disk (Settings page or --home), or write fewer checkpoints and rollouts. A full disk ends the run.',
+      hint: 'Free disk space: a full disk ends the run. For the next run, write fewer checkpoints and rollouts, or choose a data folder on another disk (Settings page or --home).',
     });
   }
   return warnings;

@@ -97,7 +97,7 @@ export class Trash {
         throw new Failure(
           'trash_unknown',
           'The run is no longer in the trash.',
-          "It was permanently deleted and can't be restored.",
+          'It was already restored, or permanently deleted.',
         );
       if (existsSync(runFolder(home, entry.runId)))
         throw new Failure('run_exists', `Another run with the id ${entry.runId} exists.`, 'Delete that run first.');

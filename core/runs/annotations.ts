@@ -102,7 +102,7 @@ export class Annotations {
     throw new Failure(
       'alert_unknown',
       `Alert ${alertId} was not found in run ${runId}.`,
-      'Choose an alert from the run page or `starpo alerts`.',
+      `Choose an alert on the page of the run or from \`starpo alerts ${runId}\`.`,
     );
   }
 
@@ -122,7 +122,7 @@ export class Annotations {
 }
 
 const noteChanged = () =>
-  new Failure('note_changed', 'The note was changed in another window.', 'Review the new text, then save again.');
+  new Failure('note_changed', 'The note has changed since you opened it.', 'Review the new text, then save again.');
 
 /** Returns the id of an alert; the same alert always has the same id. */
 const alertId = (runId: string, kind: string, onset: number) =>

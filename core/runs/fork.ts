@@ -23,8 +23,8 @@ export function forkConfig(
   if (keepOptimizer && !existsSync(join(model, trainerState)))
     throw new Failure(
       'start_state_missing',
-      `The optimizer state of checkpoint ${checkpoint} of ${runId} was deleted, as checkpoint.keep allows.`,
-      'Start with a new optimizer or from a newer checkpoint. Pinned checkpoints keep their state.',
+      `Checkpoint ${checkpoint} of ${runId} has no optimizer state.`,
+      'Start with a new optimizer (without --keep-optimizer) or from a newer checkpoint. checkpoint.keep limits how many keep their state; pinned ones always keep it.',
     );
   return {
     ...parent,

@@ -208,7 +208,7 @@ export class Runs {
         );
       }
       const response = outcome === 'interrupted' ? undefined : outcome.meaning.acknowledged;
-      if (!response) return { accepted: false, message: 'The trainer exited before it received the command.' };
+      if (!response) return { accepted: false, message: 'the trainer exited before it received the command' };
       return { accepted: response.accepted, message: response.message };
     } finally {
       wait.close();

@@ -62,7 +62,7 @@ async function sendFile(response: ServerResponse, path: string, { home }: Endpoi
   const located = await locate(home, path);
   const file = located === null ? null : await openPlain(located);
   if (!file) {
-    refuse(404, 'no such file');
+    refuse(404, 'The file was not found.');
     return false;
   }
   try {
@@ -93,13 +93,13 @@ async function receiveUpload(
   refuse: Refuse,
 ): Promise<void> {
   const length = Number(request.headers['content-length'] ?? Number.NaN);
-  if (!fileId.safeParse(file).success) return refuse(404, 'no such file');
+  if (!fileId.safeParse(file).success) return refuse(404, 'The upload no longer exists.');
   if (!Number.isSafeInteger(length)) return refuse(411, 'Content-Length is missing.');
   request.setTimeout(uploadTimeout, () => request.destroy());
   try {
     const problem = await receive(home, file, length, request);
-    if (problem === 'unknown') return refuse(404, 'no such file');
-    if (problem === 'length') return refuse(413, 'Content-Length differs from the announced length');
+    if (problem === 'unknown') return refuse(404, 'The upload no longer exists.');
+    if (problem === 'length') return refuse(413, 'The size of the file has changed.');
     response.writeHead(204).end();
   } catch (error) {
     const full = (error as NodeJS.ErrnoException).code === 'ENOSPC';

@@ -191,7 +191,7 @@ export class Studies {
       throw new Failure(
         'study_unknown',
         'The sweep is no longer in the trash.',
-        "It was permanently deleted and can't be restored.",
+        'It was already restored, or permanently deleted.',
       );
     supervisor.publishSummaries(this.runIds(id));
     this.publish(id);

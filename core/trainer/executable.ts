@@ -17,7 +17,7 @@ export function findTrainer(candidates: readonly string[]): string {
   throw new Failure(
     'trainer_missing',
     `The trainer was not found at ${candidates.join(' or ')}.`,
-    'Run `npm run setup` to build it, or set STARPO_TRAINER.',
+    'In a checkout, run `npm run setup` to build it. Otherwise reinstall the app, or set STARPO_TRAINER to the path of a trainer.',
   );
 }
 

@@ -3,7 +3,11 @@ import { fileReason } from '../contract/file-errors.ts';
 import { sentence } from '../contract/sentence.ts';
 
 export const trainerUnusable = (problem: string) =>
-  new Failure('trainer_unusable', sentence(problem), 'Run `npm run setup` to build it again.');
+  new Failure(
+    'trainer_unusable',
+    sentence(problem),
+    'In a checkout, run `npm run setup` to build it again. Otherwise reinstall the app.',
+  );
 
 /** Returns why the system can't start the trainer. Only a missing or unsuitable file needs a new build. */
 export function unstartable(executable: string, error: unknown): Failure {

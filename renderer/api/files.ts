@@ -88,7 +88,7 @@ async function uploadParts(file: string, content: File, { signal, progress }: Up
     signal.throwIfAborted();
     const part = new Uint8Array(await content.slice(offset, offset + partBytes).arrayBuffer());
     const { problem } = await desktop()!.upload(file, offset, part);
-    if (problem !== null) throw readFailure(problem);
+    if (problem !== null) throw uploadFailure(problem);
     offset += part.length;
     progress(content.size === 0 ? 1 : offset / content.size);
     if (offset >= content.size) return;
@@ -101,8 +101,8 @@ function upload(file: string, content: File, { signal, progress }: UploadOptions
   const abort = () => request.abort();
   return new Promise<void>((resolve, reject) => {
     request.upload.onprogress = ({ loaded }) => progress(loaded / content.size);
-    request.onload = () => (request.status === 204 ? resolve() : reject(readFailure(request.responseText.trim())));
-    request.onerror = () => reject(readFailure('The connection was lost.'));
+    request.onload = () => (request.status === 204 ? resolve() : reject(uploadFailure(request.responseText.trim())));
+    request.onerror = () => reject(uploadFailure('The connection was lost.'));
     request.onabort = () => reject(signal.reason);
     signal.throwIfAborted();
     signal.addEventListener('abort', abort);
@@ -112,8 +112,8 @@ function upload(file: string, content: File, { signal, progress }: UploadOptions
   }).finally(() => signal.removeEventListener('abort', abort));
 }
 
-const readFailure = (reason: string) =>
-  new Failure('file_unreadable', `The file can't be read: ${reason}`, 'Choose it again.');
+const uploadFailure = (reason: string) =>
+  new Failure('file_unreadable', `The upload failed: ${reason}`, 'Choose the file again.');
 
 function download(name: string, address: string): void {
   const link = document.createElement('a');

@@ -53,7 +53,12 @@ async function signIn(code: string | null): Promise<ClientKey> {
   const headers = { 'Content-Type': 'application/json' };
   const response = await fetch('/api/sign-in', { method: 'POST', headers, body: JSON.stringify({ code }) });
   if (response.status === 401) throw notSignedIn();
-  if (!response.ok) throw new Failure('connection_refused', "StarPO Studio isn't responding.", 'Try again.');
+  if (!response.ok)
+    throw new Failure(
+      'connection_refused',
+      `The server rejected the sign-in with status ${response.status}.`,
+      'Try again.',
+    );
   const { id, key } = (await response.json()) as ClientKey;
   return { id, key };
 }

@@ -53,7 +53,7 @@ test('a target is read from the fields of a form, which have the words and defau
   expect(readFields(texts)).toEqual(settings);
   const problems = slurmTarget.safeParse(readFields({ cpus: 'many', partition: 'a b', extra: 'x' })).error!.issues;
   expect(problems.map(({ path, message }) => `${String(path[0])} ${message}`)).toEqual([
-    'partition must be a word without spaces',
+    'partition must contain only letters, digits and . , : = / % @ + - _',
     'time is required',
     'cpus must be a whole number from 1 to 1024',
     'extra must start with --',

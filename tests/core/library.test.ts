@@ -101,7 +101,10 @@ describe('the run library', { timeout: 120_000 }, () => {
     const mine = deleted.find(({ runId }) => runId === 'one')!;
     expect(await core.trash.restore([mine.id])).toEqual(['one']);
     expect(core.runs.get('one')).toMatchObject({ name: 'Mine', iteration: 1, marks: { tags: ['kept'] } });
-    await expect(core.trash.restore([mine.id])).rejects.toMatchObject({ code: 'trash_unknown' });
+    await expect(core.trash.restore([mine.id])).rejects.toMatchObject({
+      code: 'trash_unknown',
+      hint: 'It was already restored, or permanently deleted.',
+    });
 
     const [two] = await core.trash.list();
     await core.trash.deleteExpired(two!.deletedAt + retention);

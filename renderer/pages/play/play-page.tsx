@@ -1,5 +1,6 @@
 import { useLayoutEffect, useState } from 'react';
 import type { Game } from '../../../core/contract/contract.ts';
+import { isLive } from '../../../core/contract/run-facts.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
@@ -60,8 +61,8 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
       {choices?.checkpoints.length === 0 && (
         <Empty title="This run has no checkpoint">
           <p>
-            {run?.status === 'created' || run?.status === 'queued'
-              ? 'The run saves its first checkpoint before iteration 1.'
+            {run && (run.status === 'created' || run.status === 'queued' || isLive(run.status))
+              ? 'The run saves its first checkpoint after the initial evaluation.'
               : 'Its folder contains no checkpoint files. Choose another run.'}
           </p>
         </Empty>
