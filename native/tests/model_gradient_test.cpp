@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
+#include <utility>
 
-#include "algorithm/sample_loss.h"
 #include "engine/cpu/decoder.h"
+#include "engine/engine.h"
 #include "model_fixtures.h"
 #include "model_reference.h"
+#include "train/update/policy_pass.h"
 
 namespace starpo {
 
@@ -105,63 +108,145 @@ void check_kl(KlEstimator estimator) {
   check_gradients(layout, gradients, exact, loss);
 }
 
-// A loss with further terms, whose gradient per token the host computes between the passes.
-void check_sample_loss(PolicyObjective objective, RatioLevel level) {
-  const ModelConfig config = small_config({2, 1, 10, true});
-  ThreadPool threads(2);
-  CpuModel model(config, threads);
-  const ParameterLayout& layout = model.layout();
-  const std::vector<float> weights = large_weights(layout);
-  load(model, weights);
-  const PackedBatch batch = random_batch(config, {11});
-  const std::size_t count = batch.targets.size();
-  std::vector<float> logprobs(count), entropies(count), gradients(layout.size());
-  CpuTrainingPass pass(model);
-  pass.forward(batch, kGradientTemperature, logprobs, entropies);
-
-  LossConfig settings;
-  settings.policy.objective = objective;
-  settings.policy.ratio_level = level;
-  settings.policy.clip_low = settings.policy.clip_high = 0.3;
-  settings.policy.entropy_coefficient = 0.2;
-  settings.policy.entropy_tokens = EntropyTokens::reasoning;
-  settings.policy.log_ratio_penalty = 0.1;
-  settings.policy.likelihood_coefficient = 0.4;
-  settings.policy.cross_entropy_coefficient = 0.3;
-  settings.correction = {CorrectionWeights::truncate, CorrectionLevel::sequence, 0.5, 1.2};
-  settings.kl = {0.3, KlEstimator::k2, KlPlacement::loss, ""};
-  LossSample sample;
-  sample.turn_lengths = {4, static_cast<int>(count) - 4};
-  for (std::size_t t = 0; t < count; ++t) {
-    const auto shifted = [&](std::uint32_t stream) {
-      return logprobs[t] + 0.2 * random_value(stream, static_cast<std::uint32_t>(t));
-    };
-    sample.old_logprobs.push_back(shifted(11));
-    sample.rollout_logprobs.push_back(shifted(12));
-    sample.reference_logprobs.push_back(shifted(13));
-    sample.advantages.push_back(level == RatioLevel::turn && t >= 4 ? -0.7 : 1.1);
-    sample.reasoning.push_back(t % 3 != 0);
-    sample.imitation.push_back(0.5 + static_cast<double>(t % 2));
-  }
-  const SampleWeights token_weight{0.25, 0.5, 0.1, 0.2};
-  const auto loss_at = [&](const std::vector<double>& lp, const std::vector<double>& entropy,
-                           std::span<double> lp_slope, std::span<double> entropy_slope) {
-    sample.logprobs = lp;
-    sample.entropies = entropy;
-    PolicyLossSums sums;
-    sample_loss(sample, token_weight, settings, sums, lp_slope, entropy_slope);
-    return sums.loss;
+// Returns an episode with a sample of two turns and one of a single turn, and an episode with a single turn.
+std::vector<Episode> short_episodes(const ModelConfig& config) {
+  std::vector<Episode> episodes(2);
+  std::uint32_t index = 0;
+  const auto add_turn = [&](Episode& episode, int tokens, bool begins_context) {
+    Turn& turn = episode.turns.emplace_back();
+    turn.begins_context = begins_context;
+    turn.think_tokens = 1;
+    turn.logprobs.resize(tokens);
+    for (int i = -2; i < tokens; ++i)
+      (i < 0 ? turn.context_ids : turn.ids)
+          .push_back(static_cast<std::int32_t>((random_value(10, index++) + 1) / 2 * config.vocab_size));
   };
-  std::vector<double> lp_slope(count), entropy_slope(count);
-  loss_at({logprobs.begin(), logprobs.end()}, {entropies.begin(), entropies.end()}, lp_slope, entropy_slope);
-  pass.backward(std::vector<float>(lp_slope.begin(), lp_slope.end()),
-                std::vector<float>(entropy_slope.begin(), entropy_slope.end()), gradients);
+  add_turn(episodes[0], 4, true);
+  add_turn(episodes[0], 3, false);
+  add_turn(episodes[0], 2, true);
+  add_turn(episodes[1], 3, true);
+  return episodes;
+}
 
-  std::vector<double> exact(weights.begin(), weights.end()), ignored(count), also_ignored(count);
-  check_gradients(layout, gradients, exact, [&] {
-    const auto outputs = reference::forward(layout, exact, batch, kGradientTemperature);
-    return loss_at(outputs.logprobs, outputs.entropies, ignored, also_ignored);
-  });
+// Returns the log-ratio that weights and clips a token: its own, a mean over its turn or sample, or a sum over its
+// episode.
+double shared_log_ratio(RatioLevel level, std::span<const Sequence> sequences, std::span<const LossSample> samples,
+                        std::size_t s, std::size_t t) {
+  double sum = 0, count = 0;
+  for (std::size_t other = 0; other < samples.size(); ++other) {
+    const LossSample& sample = samples[other];
+    const auto turn = [&](std::size_t token) { return static_cast<int>(token) >= sample.turn_lengths[0]; };
+    for (std::size_t u = 0; u < sample.logprobs.size(); ++u) {
+      const bool own = other == s;
+      if (level == RatioLevel::trajectory ? sequences[other].episode != sequences[s].episode : !own) continue;
+      if (level == RatioLevel::token && u != t) continue;
+      if (level == RatioLevel::turn && turn(u) != turn(t)) continue;
+      sum += sample.logprobs[u] - sample.old_logprobs[u];
+      ++count;
+    }
+  }
+  return level == RatioLevel::trajectory ? sum : sum / count;
+}
+
+// Compares the gradient of a whole loss on an engine with slopes along one random direction per tensor.
+void check_policy_pass(const std::string& device, const LossConfig& config) {
+  const ModelConfig model{37, 24, 40, 1, 2, 1, 16, 64, 1000, 1e-6f, true};
+  ThreadPool threads(1);
+  const auto engine = make_engine({device}, threads);
+  EngineNeeds needs;
+  needs.model = model;
+  needs.trains_policy = true;
+  needs.pass_tokens = 16;
+  engine->reserve(needs);
+  const auto network = engine->make_network(model, ModelHead::language, NetworkUse::trained);
+  const ParameterLayout& layout = network->layout();
+  const std::vector<float> weights = large_weights(layout);
+  network->write_weights(0, weights);
+
+  const std::vector<Episode> episodes = short_episodes(model);
+  std::vector<Sequence> sequences;
+  for (const Episode& episode : episodes)
+    for (Sequence& sequence : make_sequences(episode)) sequences.push_back(std::move(sequence));
+  const PackedBatch batch = pack(sequences);
+  std::vector<double> exact(weights.begin(), weights.end());
+  const auto start = reference::forward(layout, exact, batch, kGradientTemperature);
+  std::vector<LossSample> samples;  // at these weights
+  std::uint32_t index = 0;
+  for (Sequence& sequence : sequences) {
+    std::vector<float> logprobs;
+    for (float& rollout_logprob : sequence.rollout_logprobs) {
+      const auto shifted = [&](std::uint32_t stream) {
+        return static_cast<float>(start.logprobs[index] + 0.2 * random_value(stream, index));
+      };
+      logprobs.push_back(static_cast<float>(start.logprobs[index]));
+      rollout_logprob = shifted(12);
+      if (config.correction.is_active()) sequence.old_logprobs.push_back(shifted(11));
+      sequence.reference_logprobs.push_back(shifted(13));
+      sequence.advantages.push_back(random_value(14, index++));
+      if (sequence.episode == &episodes[1]) sequence.imitation.push_back(0.5 + index % 2);
+    }
+    samples.push_back(loss_sample(sequence, logprobs, std::vector<float>(logprobs.size()), config.policy));
+  }
+
+  const auto token_weights = sequence_weights(sequences, config.policy, 20);
+  const auto pass = network->make_pass();
+  network->trained().clear_gradients();
+  const auto episode_log_ratios = trajectory_log_ratios(*pass, sequences, config, 16, kGradientTemperature, [] {});
+  PolicyLossSums computed;
+  for (const MicroBatch& micro : split_into_micro_batches(sequences, 16)) {
+    const auto own = std::span<const Sequence>(sequences).subspan(micro.first, micro.count);
+    const PackedBatch packed = pack(own);
+    std::vector<float> logprobs(packed.targets.size()), entropies(logprobs.size());
+    policy_pass(*pass, packed, own, std::span(token_weights).subspan(micro.first, micro.count), episode_log_ratios,
+                config, kGradientTemperature, logprobs, entropies, computed);
+  }
+  take_step(network->trained(), {0, 0, 0, 1, 0, 0});  // without momentum, the first moment is the gradient
+  const std::vector<float> gradients = read_state(network->trained(), StateVector::first_moment);
+
+  // A ratio of several tokens has a gradient through the token's own part only.
+  LossConfig by_token = config;
+  by_token.policy.ratio_level = RatioLevel::token;
+  const auto loss = [&] {
+    const auto now = reference::forward(layout, exact, batch, kGradientTemperature);
+    PolicyLossSums policy, others;
+    std::size_t first = 0;
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      LossSample sample = samples[s], frozen = samples[s];
+      const std::size_t count = sample.logprobs.size();
+      sample.logprobs.assign(now.logprobs.begin() + first, now.logprobs.begin() + first + count);
+      sample.entropies.assign(now.entropies.begin() + first, now.entropies.begin() + first + count);
+      for (std::size_t t = 0; t < count; ++t)
+        frozen.logprobs[t] = sample.old_logprobs[t] + sample.logprobs[t] - samples[s].logprobs[t] +
+                             shared_log_ratio(config.policy.ratio_level, sequences, samples, s, t);
+      std::vector<double> ignored(count), also_ignored(count);
+      sample_loss(sample, token_weights[s], by_token, others, ignored, also_ignored);
+      sample_loss(frozen, token_weights[s], by_token, policy, ignored, also_ignored);
+      first += count;
+    }
+    return others.loss - others.policy + policy.policy;
+  };
+  CHECK(computed.loss == doctest::Approx(loss()).epsilon(1e-5));
+  const double clipped = computed.clipped_low + computed.clipped_high;
+  CHECK((clipped > 0) == (config.policy.objective != PolicyObjective::sapo));
+  CHECK(clipped < static_cast<double>(batch.targets.size()));
+  for (const TensorSlot& tensor : layout.tensors()) {
+    CAPTURE(tensor.name);
+    const auto directions = random_values(15, tensor.size);
+    double along = 0, product = 0, squares = 0;
+    const double slope = reference::derivative(along, 1e-6, [&] {
+      for (std::size_t i = 0; i < tensor.size; ++i)
+        exact[tensor.offset + i] = weights[tensor.offset + i] + along * directions[i];
+      return loss();
+    });
+    for (std::size_t i = 0; i < tensor.size; ++i) {
+      const double gradient = gradients[tensor.offset + i];
+      exact[tensor.offset + i] = weights[tensor.offset + i];
+      product += gradient * directions[i];
+      squares += gradient * gradient;
+    }
+    CHECK(squares > 0);
+    CHECK(std::abs(product - slope) < 1e-4 * std::sqrt(squares));
+  }
 }
 
 void check_model(const Shape& shape) {
@@ -212,11 +297,35 @@ TEST_CASE("gradients of the KL term through the whole policy match finite differ
   SUBCASE("k3") { check_kl(KlEstimator::k3); }
 }
 
-TEST_CASE("gradients of losses computed between the passes match finite differences of a double-precision model") {
-  SUBCASE("mean ratios of turns") { check_sample_loss(PolicyObjective::clip, RatioLevel::turn); }
-  SUBCASE("mean ratio of the sequence") { check_sample_loss(PolicyObjective::clip, RatioLevel::sequence); }
-  SUBCASE("SAPO") { check_sample_loss(PolicyObjective::sapo, RatioLevel::token); }
-  SUBCASE("DPPO") { check_sample_loss(PolicyObjective::dppo, RatioLevel::token); }
+TEST_CASE("gradients of every policy loss match finite differences of a double-precision model on both engines") {
+  LossConfig fused;
+  fused.policy.clip_low = fused.policy.clip_high = 0.02;
+  fused.policy.entropy_coefficient = 0.2;
+  fused.kl = {0.3, KlEstimator::k2, KlPlacement::loss, ""};
+  REQUIRE(is_fused(fused));
+  LossConfig unfused = fused;
+  unfused.policy.entropy_tokens = EntropyTokens::reasoning;
+  unfused.policy.log_ratio_penalty = 0.1;
+  unfused.policy.likelihood_coefficient = 0.4;
+  unfused.policy.cross_entropy_coefficient = 0.3;
+  unfused.correction = {CorrectionWeights::truncate, CorrectionLevel::sequence, 0.9, 1.2};
+  for (const std::string device : {"cpu", "cuda:0"}) {
+    CAPTURE(device);
+    check_policy_pass(device, fused);
+    LossConfig config = unfused;
+    for (const auto level : {RatioLevel::turn, RatioLevel::sequence, RatioLevel::trajectory}) {
+      CAPTURE(static_cast<int>(level));
+      config.policy.ratio_level = level;
+      check_policy_pass(device, config);
+    }
+    config = unfused;
+    config.policy.clip_low = config.policy.clip_high = 1e-5;  // of probabilities, which are small
+    for (const auto objective : {PolicyObjective::sapo, PolicyObjective::dppo}) {
+      CAPTURE(static_cast<int>(objective));
+      config.policy.objective = objective;
+      check_policy_pass(device, config);
+    }
+  }
 }
 
 TEST_CASE("the decoder's logits match the double-precision model") {
