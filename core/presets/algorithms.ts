@@ -128,6 +128,16 @@ const otherAlgorithms: readonly Algorithm[] = [
     estimate({ estimator: 'trajectory_baseline', whiten: true }, 'head'),
   ),
   other(
+    'starpo-s-turn-clip',
+    'StarPO-S (trajectory baseline, clip per turn)',
+    'A linear value head on the policy estimates the reward of the episode at its start. Early turns are clipped more tightly than late ones.',
+    (config) => ({
+      ...estimate({ estimator: 'trajectory_baseline', whiten: true }, 'head')(config),
+      // The third turn has about the clip range of StarPO-S.
+      policy_loss: { ...config.policy_loss, clip_low: 0.15, clip_high: 0.21, clip_turn_factor: 1.2 },
+    }),
+  ),
+  other(
     'turn-baseline',
     'Turn baseline',
     'A linear value head on the policy estimates the return at the start of each turn.',

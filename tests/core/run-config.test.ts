@@ -197,6 +197,21 @@ describe('presets', () => {
     expect(kl.coefficient).toBe(coefficient);
   });
 
+  test('with a clip range per turn clip early turns more tightly than StarPO-S and late turns less', () => {
+    const { advantage, critic, filter, kl, policy_loss } = findPreset('starter-sokoban-starpo-s-turn-clip').config;
+    const starpoS = findPreset('starter-sokoban-starpo-s').config;
+    expect([advantage.estimator, critic.model, filter, kl]).toEqual([
+      ...['trajectory_baseline', 'head'],
+      ...[starpoS.filter, starpoS.kl],
+    ]);
+    for (const side of ['clip_low', 'clip_high'] as const) {
+      const ranges = [1, 2, 3, 4, 5].map((turn) => policy_loss[side] * policy_loss.clip_turn_factor ** (turn - 1));
+      const usual = starpoS.policy_loss[side];
+      expect(ranges.map((range) => range > usual)).toEqual([false, false, true, true, true]);
+      expect(ranges[2]! / usual).toBeCloseTo(1.08, 2);
+    }
+  });
+
   test('are named by docs/algorithms.md for each option that they have', () => {
     const page = readFileSync(new URL('../../docs/algorithms.md', import.meta.url), 'utf8');
     const shown = presets.filter(({ hidden }) => !hidden);
