@@ -13,7 +13,7 @@ interface PageChoicesProps {
 }
 
 const recommendedText =
-  'StarPO-S (GRPO), which won a comparison after equal compute. Tasks without a comparison: StarPO-S (PPO).';
+  'StarPO-S (GRPO), which beat StarPO-S (PPO) after equal compute. Tasks without a comparison: StarPO-S (PPO).';
 
 /** Shows settings for all presets: the algorithm and the automatic action. */
 export function PageChoices({ algorithms, chosen, choose, automaticAction, chooseAutomaticAction }: PageChoicesProps) {
