@@ -1,5 +1,6 @@
 import { Failure } from '../contract/failure.ts';
 import { findEnvironment } from '../environments/registry.ts';
+import { shopLimits } from '../environments/webshop.ts';
 import { nearest } from '../run-config/nearest.ts';
 import type { EnvironmentConfig } from '../run-config/schema.ts';
 import type { Draft } from './draft.ts';
@@ -24,6 +25,10 @@ const types: Record<string, { type: string; defaults: Record<string, unknown> }>
       ...{ lo_arm_name: 'phoenix', hi_arm_name: 'dragon', lo_arm_score: 0.1 },
       ...{ hi_arm_loscore: 0, hi_arm_hiscore: 1, hi_arm_hiscore_prob: 0.25 },
     },
+  },
+  webshop: {
+    type: 'webshop',
+    defaults: { observation_mode: 'text', human_goals: false, show_attrs: false },
   },
 };
 
@@ -139,7 +144,7 @@ function environmentOf(draft: Draft, tag: string, at: string): EnvironmentConfig
     throw new Failure(
       'config_unsupported',
       `${tag} trains in ${ragenType}, an environment that StarPO Studio does not have.`,
-      'Override es_manager.train.env_configs.tags with tags of sokoban, frozen_lake or bandit.',
+      'Override es_manager.train.env_configs.tags with tags of sokoban, frozen_lake, bandit or webshop.',
     );
   const { type, defaults } = types[ragenType]!;
   const { preset } = findEnvironment(type)!;
@@ -147,6 +152,11 @@ function environmentOf(draft: Draft, tag: string, at: string): EnvironmentConfig
   for (const key of from.keys(`${path}.env_config`)) {
     const source = `${path}.env_config.${key}`;
     for (const own of importKey(draft, source, key, config)) draft.sources.set(`${at}.config.${own}`, source);
+  }
+  if (type === 'webshop') {
+    config.wrapper = isSecondRagen(draft) ? 'ragen_v2' : 'ragen_v1';
+    importCatalogue(draft, `${path}.env_config.dataset`, config);
+    draft.changed(`${tag}: the advice in observations is worded by StarPO Studio.`);
   }
   if (type === 'frozen-lake' && config.is_slippery === true)
     draft.changed(
@@ -169,6 +179,24 @@ function environmentOf(draft: Draft, tag: string, at: string): EnvironmentConfig
   return { ...preset, label: labelOf(tag), type, config, ...limits, max_actions, prompt };
 }
 
+/** Returns whether a configuration is RAGEN-2's, whose WebShop rewards only perfect purchases. */
+const isSecondRagen = ({ from }: Draft) =>
+  ['rollout_filter_value', 'rollout_filter_strategy'].some((key) => from.has(`actor_rollout_ref.rollout.${key}`)) ||
+  from.has('agent_proxy.context_window_mode');
+
+/** Notes WebShop's catalogue, which `source` chooses, and sets the limits that its long pages need. */
+export function importCatalogue(draft: Draft, source: string, config: Record<string, unknown>): void {
+  // 1,000 synthetic products have too few human goals for the splits.
+  if (config.human_goals === true) config.catalogue = 'synthetic:5000:1';
+  draft.missing(
+    source,
+    `WebShop's products are not included, so config.catalogue is ${config.catalogue}; set it to a folder with WebShop's files to use them`,
+  );
+  const { rollout } = draft.config;
+  rollout.context = Math.max(rollout.context, shopLimits.context);
+  rollout.slots = Math.min(rollout.slots, shopLimits.slots);
+}
+
 /** Imports a setting of an environment. Returns the keys of our `config` that it sets. */
 function importKey(draft: Draft, source: string, key: string, config: Record<string, unknown>): string[] {
   const { from } = draft;
@@ -178,8 +206,8 @@ function importKey(draft: Draft, source: string, key: string, config: Record<str
     [config.dim_x, config.dim_y] = from.pair(source)!;
     return ['dim_x', 'dim_y'];
   }
-  // It only changes the legend of the prompt.
-  if (key === 'grid_vocab') return [];
+  // The first only changes the legend of the prompt, the second is noted by importCatalogue.
+  if (key === 'grid_vocab' || (key === 'dataset' && Object.hasOwn(config, 'catalogue'))) return [];
   if (key === 'grid_lookup' && isTree(value)) {
     config.grid_lookup = { ...(config.grid_lookup as object), ...value };
     return Object.keys(value).map((symbol) => `grid_lookup.${symbol}`);

@@ -1,6 +1,5 @@
 import type { ImportedConfig } from '../contract/configuration.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import { starpoVariants } from '../presets/algorithms.ts';
 import { findPreset, type Preset, presets } from '../presets/presets.ts';
 import { type PublishedModel, publishedModels } from '../presets/published.ts';
 import type { RunConfig } from '../run-config/schema.ts';
@@ -35,6 +34,15 @@ const importers: Record<Kind, Importer> = {
  * For TRL, the override `preset=NAME` chooses the environments. Throws `config_unreadable`, `config_invalid`, `config_unsupported` or `preset_unknown`.
  */
 export function importConfig(files: readonly ConfigText[], overrides: readonly string[]): ImportedConfig {
+  const { config, notes } = importWithSources(files, overrides);
+  return { config, notes };
+}
+
+/** Does the same and also returns the setting of the files for each of ours, with which {@link namingSource} describes errors. */
+export function importWithSources(
+  files: readonly ConfigText[],
+  overrides: readonly string[],
+): ImportedConfig & { sources: ReadonlyMap<string, string> } {
   const preset = overrides.findLast((each) => each.startsWith('preset='))?.slice('preset='.length);
   const { tree, assumesVerl } = compose(
     files,
@@ -63,7 +71,7 @@ export function importConfig(files: readonly ConfigText[], overrides: readonly s
     );
   draft.note('default', `Settings that the files do not have, such as device and precision, are those of ${base.id}.`);
   noteUnread(draft);
-  return { config: { ...checked(draft) }, notes: draft.notes };
+  return { config: { ...checked(draft) }, notes: draft.notes, sources: draft.sources };
 }
 
 function kindOf(from: Reader): Kind {
@@ -113,34 +121,53 @@ function setModel(draft: Draft, { source, name, base }: { source?: string; name?
       return;
     }
   }
-  const preset = nearestPreset(base, config);
-  config.preset = preset.id;
+  const preset = presetOf(base, config);
+  config.preset = preset?.id ?? 'custom';
   // Without a penalty, its form has no effect.
-  if (config.kl.coefficient === 0) config.kl = { ...preset.config.kl, coefficient: 0 };
+  if (config.kl.coefficient === 0) config.kl = { ...(preset ?? base).config.kl, coefficient: 0 };
 }
 
-/** Returns the preset with the model of a configuration whose algorithm and environment are most similar. Prefers the environments of `base`. */
-function nearestPreset(base: Preset, config: RunConfig): Preset {
-  const isFiltered = config.filter.strategy !== 'none';
-  const [plain, filtered] = config.advantage.estimator === 'gae' ? ['ppo', 'starpo-s'] : ['grpo', 'grpo-s'];
-  const algorithm = starpoVariants.find(({ suffix }) => suffix === (isFiltered ? filtered : plain))!.title;
-  const fits = presets.filter((each) => each.config.start.model === config.start.model && each.algorithm === algorithm);
-  const ofType = fits.filter((each) => trainedType(each.config) === trainedType(config));
+/** Returns the preset with the model, environment and algorithm of a configuration; undefined if there is none. Prefers the environments of `base`. */
+function presetOf(base: Preset, config: RunConfig): Preset | undefined {
+  const fits = presets.filter(
+    (each) =>
+      !each.hidden && each.config.start.model === config.start.model && kindOfRun(each) === kindOfRun({ config }),
+  );
   const games = ({ environments }: RunConfig) => JSON.stringify(environments.map(({ type, config }) => [type, config]));
-  return ofType.find((each) => games(each.config) === games(base.config)) ?? ofType[0] ?? fits[0] ?? base;
+  return (
+    fits.find((each) => games(each.config) === games(config)) ??
+    fits.find((each) => games(each.config) === games(base.config)) ??
+    fits[0]
+  );
 }
 
-const trainedType = ({ environments }: RunConfig) => environments.find(({ share }) => share > 0)!.type;
+/** Returns what tells presets of a model apart: the trained environment and the algorithm. */
+function kindOfRun({ config }: Pick<Preset, 'config'>): string {
+  const { environments, advantage, critic, filter, policy_loss } = config;
+  const { objective, ratio_level, clip_turn_factor } = policy_loss;
+  const type = environments.find(({ share }) => share > 0)!.type;
+  return [type, advantage.estimator, critic.model, filter.strategy, objective, ratio_level, clip_turn_factor].join();
+}
 
 /** Returns the configuration, validated. An error names the setting of the files. */
 function checked(draft: Draft) {
   try {
     return validateConfig(draft.config);
   } catch (error) {
-    const { code, message } = asFailure(error);
-    const path = /^\S+/.exec(message)?.[0] ?? '';
-    const source = draft.sources.get(path);
-    if (source === undefined) throw error;
-    throw new Failure(code, `${source}: ${message}`, `Correct the file, or override the setting with ${source}=VALUE.`);
+    throw namingSource(error, draft.sources);
   }
+}
+
+/** Returns an error about a configuration, with the setting of the files that the wrong value is from, if that is known. */
+export function namingSource(error: unknown, sources: ReadonlyMap<string, string>): Failure {
+  const failure = asFailure(error);
+  const [path = ''] = /^[^\s:]+/.exec(failure.message) ?? [];
+  // The trainer writes indexes in brackets.
+  const source = sources.get(path.replace(/\[(\d+)\]/g, '.$1'));
+  if (failure.code !== 'config_invalid' || source === undefined) return failure;
+  return new Failure(
+    failure.code,
+    `${source}: ${failure.message}`,
+    `Correct the file, or override the setting with ${source}=VALUE.`,
+  );
 }

@@ -1,5 +1,6 @@
 import { banditChatPrompt } from '../environments/bandit.ts';
 import type { Prompt } from '../environments/prompt.ts';
+import { shopRules } from '../environments/webshop.ts';
 import type { Draft } from './draft.ts';
 import { isTree } from './parse-config.ts';
 
@@ -23,7 +24,6 @@ export function promptOf(draft: Draft, { tag, type, config, maxActions }: Tag): 
   const words =
     from.integer(`${path}.max_tokens`, 1) ?? from.integer('actor_rollout_ref.rollout.response_length', 1) ?? 100;
   if (type === 'bandit') return banditPrompt(draft, tag, instruction, think);
-  const legend = type === 'sokoban' ? sokobanLegend(draft, path, config) : lakeLegend;
   const form = `${think ? '<think>your thoughts</think>' : ''}<answer>your actions</answer>`;
   const turn = [
     'Turn {turn}:',
@@ -32,17 +32,23 @@ export function promptOf(draft: Draft, { tag, type, config, maxActions }: Tag): 
     `You have {actions_left} actions left. Always answer in this form and write nothing else: ${form}`,
     `Write at most ${words} words.`,
   ].join('\n');
+  const isShop = type === 'webshop';
   const rules = [
     ...(instruction === '' ? [] : [literal(instruction)]),
-    `Symbols in the state: ${literal(legend)}.`,
-    `Actions: {actions}. You can take up to ${maxActions} actions, up to {max_actions} per turn, separated by " || ".`,
+    ...(isShop && instruction === '' ? [shopRules] : []),
+    ...(isShop ? [] : gridRules(type === 'sokoban' ? sokobanLegend(draft, path, config) : lakeLegend, maxActions)),
   ].join('\n');
   draft.note(
     'mapped',
-    `${tag}: env_instruction begins the first message. Turn, state, reward and answer format follow as in RAGEN, but reworded, because RAGEN defines their text in code.`,
+    `${tag}: ${isShop && instruction === '' ? "StarPO Studio's instruction" : 'env_instruction'} begins the first message. Turn, state, reward and answer format follow as in RAGEN, but reworded, because RAGEN defines their text in code.`,
   );
   return { system: 'You are a helpful assistant.', first: `${rules}\n\n${turn}`, next: `Reward:\n{reward}\n\n${turn}` };
 }
+
+const gridRules = (legend: string, maxActions: number) => [
+  `Symbols in the state: ${literal(legend)}.`,
+  `Actions: {actions}. You can take up to ${maxActions} actions, up to {max_actions} per turn, separated by " || ".`,
+];
 
 function banditPrompt(draft: Draft, tag: string, instruction: string, think: boolean): Prompt {
   draft.note(

@@ -146,7 +146,12 @@ function importEstimator(draft: Draft): void {
       );
     return;
   }
-  if (method !== 'identity') {
+  const usesTurnScores = from.flag('agent_proxy.use_turn_scores') ?? false;
+  if (usesTurnScores && method !== 'identity')
+    draft.missing(`${normalization}.method`, 'RAGEN does not normalize the scores of turns (use_turn_scores)');
+  else if (method !== 'identity') {
+    if (grouping === 'state' && draft.config.rollout.group_size === 1)
+      throw unsupported(`${normalization}.grouping`, 'state, with groups of one episode,', ['batch', 'inductive']);
     draft.set('reward.normalization', methods[method], `${normalization}.method`);
     draft.set('reward.normalize_by', groupings[grouping], `${normalization}.grouping`);
   }
@@ -157,7 +162,7 @@ function importEstimator(draft: Draft): void {
     from.skip('algorithm.high_level_gamma');
     setEstimator(draft, own, source);
   }
-  if (from.flag('agent_proxy.use_turn_scores')) draft.set('advantage.rewards', 'turn', 'agent_proxy.use_turn_scores');
+  if (usesTurnScores) draft.set('advantage.rewards', 'turn', 'agent_proxy.use_turn_scores');
 }
 
 function importIterations(draft: Draft): void {

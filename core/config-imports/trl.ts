@@ -1,6 +1,6 @@
 import { Failure } from '../contract/failure.ts';
 import type { Draft } from './draft.ts';
-import { unsupported } from './verl.ts';
+import { importTruncation, unsupported } from './verl.ts';
 
 /** The completions that an iteration of TRL trains on, in all epochs, and those of each of its optimizer steps. */
 interface Batch {
@@ -10,7 +10,7 @@ interface Batch {
 
 /** TRL's GRPOConfig, as YAML or JSON. TRL's prompts and rewards are the user's data and code, so the environments are those of a preset. */
 export function importTrl(draft: Draft): void {
-  const { from, config } = draft;
+  const { config } = draft;
   draft.changed(
     `TRL's data set and reward functions have no counterpart. The environments are those of the preset ${config.preset}; choose another preset with preset=NAME.`,
   );
@@ -20,9 +20,8 @@ export function importTrl(draft: Draft): void {
   importCorrection(draft);
   importKl(draft);
   importOptimizer(draft);
-  for (const key of ['temperature', 'top_p', 'min_p']) draft.number(`rollout.${key}`, key);
-  const topK = from.integer('top_k', -1);
-  if (topK !== undefined) draft.set('rollout.top_k', Math.max(0, topK), 'top_k');
+  draft.number('rollout.temperature', 'temperature');
+  importTruncation(draft, { top_p: 'top_p', top_k: 'top_k', min_p: 'min_p' });
   draft.integer('rollout.max_response_tokens', 'max_completion_length');
   draft.integer('seed', 'seed');
   importSchedule(draft, batch);
@@ -34,7 +33,7 @@ export function importTrl(draft: Draft): void {
  */
 function importBatch(draft: Draft): Batch {
   const { from, config } = draft;
-  const size = from.integer('num_generations', 1) ?? 8;
+  const size = from.integer('num_generations', 2) ?? 8;
   draft.set('rollout.group_size', size, 'num_generations');
   const perDevice = from.integer('per_device_train_batch_size', 1) ?? 8;
   const accumulated = from.integer('gradient_accumulation_steps', 1) ?? 1;
@@ -152,8 +151,7 @@ function importLoss(draft: Draft): void {
   const level = from.text('importance_sampling_level') ?? 'token';
   if (!levels.includes(level)) throw unsupported('importance_sampling_level', level, levels);
   draft.set('policy_loss.ratio_level', level, 'importance_sampling_level');
-  draft.config.policy_loss.dual_clip = 0;
-  draft.config.policy_loss.entropy_coefficient = 0;
+  Object.assign(draft.config.policy_loss, { dual_clip: 0, entropy_coefficient: 0, clip_turn_factor: 1 });
   if (objective === 'sapo') {
     draft.number('policy_loss.tau_positive', 'sapo_temperature_pos');
     draft.number('policy_loss.tau_negative', 'sapo_temperature_neg');
@@ -163,7 +161,7 @@ function importLoss(draft: Draft): void {
   }
   if (objective === 'cispo') {
     const largest = from.number('epsilon_high') ?? from.number('epsilon') ?? 0.2;
-    if (largest < 1) throw unsupported('epsilon_high', String(largest), ['1 or more with loss_type cispo']);
+    if (largest < 1) throw cutsAllRatios(draft, largest);
     draft.set('policy_loss.clip_high', largest - 1, 'epsilon_high', 'TRL bounds the ratio itself, here 1 + ε.');
     draft.config.policy_loss.clip_low = 1;
     // TRL ignores them with this loss.
@@ -180,13 +178,19 @@ function importLoss(draft: Draft): void {
   importDelta(draft);
 }
 
+function cutsAllRatios({ from }: Draft, largest: number): Failure {
+  const isSet = from.has('epsilon_high');
+  return new Failure(
+    'config_unsupported',
+    `${isSet ? `epsilon_high = ${largest}` : `epsilon_high is not set, so it is ${largest}, and this`} has no counterpart with loss_type = cispo: TRL then cuts the ratio of every token of an unchanged policy, from 1 to ${largest}.`,
+    `Override it with 1 or more, for example ${isSet ? '' : '+'}epsilon_high=5, or choose another loss_type.`,
+  );
+}
+
 /** Imports the two-sided clip, which is a dual clip as long as it does not tighten the upper clip. */
 function importDelta(draft: Draft): void {
-  const delta = draft.from.number('delta');
-  if (delta === undefined) return;
-  const least = 1 + draft.config.policy_loss.clip_high;
-  if (delta < least) throw unsupported('delta', String(delta), [`${least} or more`]);
-  draft.set('policy_loss.dual_clip', delta, 'delta');
+  const delta = draft.from.number('delta', 1 + draft.config.policy_loss.clip_high);
+  if (delta !== undefined) draft.set('policy_loss.dual_clip', delta, 'delta');
 }
 
 const corrections: Record<string, [string, string]> = {

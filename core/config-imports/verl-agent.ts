@@ -1,6 +1,8 @@
 import { Failure } from '../contract/failure.ts';
 import { sokoban } from '../environments/sokoban.ts';
+import { webshop } from '../environments/webshop.ts';
 import type { Draft } from './draft.ts';
+import { importCatalogue } from './environments.ts';
 import { stepsPerIteration } from './ragen.ts';
 import { estimatorOf, importTraining, importWarmup, setEstimator, unsupported } from './verl.ts';
 
@@ -38,13 +40,18 @@ function importMemory(draft: Draft): void {
 /** Without a limit, verl-agent samples until every group has different rewards. */
 function importDynamicSampling(draft: Draft): void {
   const { from } = draft;
-  if (!from.flag('algorithm.filter_groups.enable')) return;
+  const enabled = 'algorithm.filter_groups.enable';
+  if (!from.flag(enabled)) return;
+  if (draft.config.rollout.group_size === 1) {
+    draft.missing(enabled, 'a group of one episode has no reward std');
+    return;
+  }
   const source = 'algorithm.filter_groups.max_num_gen_batches';
   const limit = from.integer(source) ?? 0;
   if (limit > 0) {
     draft.set('rollout.extra_rounds', limit - 1, source);
   } else {
-    draft.set('rollout.extra_rounds', 9, 'algorithm.filter_groups.enable');
+    draft.set('rollout.extra_rounds', 9, enabled);
     draft.changed(`An iteration samples at most 10 rounds. verl-agent has no limit unless ${source} is above 0.`);
   }
 }
@@ -52,39 +59,65 @@ function importDynamicSampling(draft: Draft): void {
 function importEnvironment(draft: Draft): void {
   const { from, config } = draft;
   const name = from.text('env.env_name') ?? '';
-  if (!/^sokoban/i.test(name))
+  const type = /sokoban|webshop/i.exec(name)?.[0].toLowerCase();
+  if (type === undefined)
     throw new Failure(
       'config_unsupported',
       `env.env_name = ${name} has no counterpart in StarPO Studio.`,
-      'Import a configuration of the Sokoban environment, or start from a preset.',
+      'Import a configuration of Sokoban or WebShop, or start from a preset.',
     );
-  const own: Record<string, unknown> = { ...structuredClone(sokoban.preset.config), search_depth: 30 };
-  const at = 'environments.0';
-  const room = from.pair('env.sokoban.dim_room');
-  if (room !== undefined) [own.dim_x, own.dim_y] = room;
-  for (const key of ['dim_x', 'dim_y']) draft.sources.set(`${at}.config.${key}`, 'env.sokoban.dim_room');
-  for (const key of ['num_boxes', 'search_depth', 'max_steps']) {
-    const value = from.integer(`env.sokoban.${key}`);
-    if (value !== undefined) own[key] = value;
-    draft.sources.set(`${at}.config.${key}`, `env.sokoban.${key}`);
-  }
-  const mode = from.text('env.sokoban.mode');
-  if (mode !== undefined && /rgb/.test(mode)) draft.missing('env.sokoban.mode');
+  const { preset, chatPrompt } = type === 'sokoban' ? sokoban : webshop;
+  const own = type === 'sokoban' ? sokobanConfig(draft) : shopConfig(draft);
   const steps = from.integer('env.max_steps') ?? 50;
-  for (const key of ['max_turns', 'max_actions']) draft.sources.set(`${at}.${key}`, 'env.max_steps');
+  for (const key of ['max_turns', 'max_actions']) draft.sources.set(`environments.0.${key}`, 'env.max_steps');
   config.environments = [
     {
-      ...structuredClone(sokoban.preset),
+      ...structuredClone(preset),
       config: own,
       ...{ max_turns: steps, max_actions_per_turn: 1, max_actions: steps },
-      prompt: sokoban.chatPrompt,
+      prompt: chatPrompt,
     },
   ];
   draft.note(
     'mapped',
-    `env.env_name = ${name} becomes the environment sokoban, with one action per turn and ${steps} turns (env.max_steps).`,
+    `env.env_name = ${name} becomes the environment ${type}, with one action per turn and ${steps} turns (env.max_steps).`,
   );
   draft.changed("The prompt is StarPO Studio's, because verl-agent defines its prompts in code.");
+}
+
+function sokobanConfig(draft: Draft): Record<string, unknown> {
+  const { from } = draft;
+  const own: Record<string, unknown> = { ...structuredClone(sokoban.preset.config), search_depth: 30 };
+  const at = 'environments.0.config';
+  const room = from.pair('env.sokoban.dim_room');
+  if (room !== undefined) [own.dim_x, own.dim_y] = room;
+  for (const key of ['dim_x', 'dim_y']) draft.sources.set(`${at}.${key}`, 'env.sokoban.dim_room');
+  for (const key of ['num_boxes', 'search_depth', 'max_steps']) {
+    const value = from.integer(`env.sokoban.${key}`);
+    if (value !== undefined) own[key] = value;
+    draft.sources.set(`${at}.${key}`, `env.sokoban.${key}`);
+  }
+  const mode = from.text('env.sokoban.mode');
+  if (mode !== undefined && /rgb/.test(mode)) draft.missing('env.sokoban.mode');
+  return own;
+}
+
+/** verl-agent's WebShop, which rewards only perfect purchases, as RAGEN-2's does, but with 10. */
+function shopConfig(draft: Draft): Record<string, unknown> {
+  const human = draft.from.flag('env.webshop.human_goals') ?? false;
+  const own: Record<string, unknown> = {
+    ...structuredClone(webshop.preset.config),
+    wrapper: 'ragen_v2',
+    human_goals: human,
+  };
+  if (human) draft.note('mapped', 'env.webshop.human_goals = true is config.human_goals = true.');
+  importCatalogue(draft, 'env.webshop.use_small', own);
+  draft.config.reward.environment_weight = 10;
+  draft.note('mapped', 'A perfect purchase earns 10, as in verl-agent: reward.environment_weight = 10.');
+  draft.changed(
+    'Observations are those of RAGEN-2, with advice and a list of actions. Goals are split as in RAGEN: 1,000 for evaluations and 500 for tests are not trained on. verl-agent evaluates on the first 500 goals.',
+  );
+  return own;
 }
 
 function importEstimator(draft: Draft): void {

@@ -30,7 +30,8 @@ function importLoss(draft: Draft): void {
     draft.number(`policy_loss.clip_${side}`, from.has(own) ? own : `${actor}.clip_ratio`);
   }
   from.skip(`${actor}.clip_ratio`);
-  draft.number('policy_loss.dual_clip', `${actor}.clip_ratio_c`);
+  const dual = from.number(`${actor}.clip_ratio_c`, 1);
+  if (dual !== undefined) draft.set('policy_loss.dual_clip', dual, `${actor}.clip_ratio_c`);
   importLossMode(draft);
   const mode = from.text(`${actor}.loss_agg_mode`);
   const micro = ['ppo_micro_batch_size_per_gpu', 'micro_batch_size_per_gpu']
@@ -243,9 +244,7 @@ function importCritic(draft: Draft): void {
 function importSampling(draft: Draft): void {
   const { from } = draft;
   draft.number('rollout.temperature', `${rollout}.temperature`);
-  draft.number('rollout.top_p', `${rollout}.top_p`);
-  const topK = from.integer(`${rollout}.top_k`, -1);
-  if (topK !== undefined) draft.set('rollout.top_k', Math.max(0, topK), `${rollout}.top_k`);
+  importTruncation(draft, { top_p: `${rollout}.top_p`, top_k: `${rollout}.top_k` });
   draft.integer('rollout.max_response_tokens', `${rollout}.response_length`);
   const sampled = from.flag(`${rollout}.val_kwargs.do_sample`) ?? true;
   const temperature = from.number(`${rollout}.val_kwargs.temperature`);
@@ -265,6 +264,26 @@ function importSampling(draft: Draft): void {
   ] as const) {
     const value = from.number(`${rollout}.val_kwargs.${key}`);
     if (value !== undefined && value !== off) draft.missing(`${rollout}.val_kwargs.${key}`);
+  }
+}
+
+/** Values with which rollouts sample from the full distribution, as training needs it. */
+const untruncated = { top_p: 1, top_k: 0, min_p: 0 } as const;
+
+/** Imports settings that truncate the distribution if they are off, and notes that the others are not used. */
+export function importTruncation(
+  draft: Draft,
+  sources: Readonly<Partial<Record<keyof typeof untruncated, string>>>,
+): void {
+  const { from } = draft;
+  for (const key of ['top_p', 'top_k', 'min_p'] as const) {
+    const source = sources[key];
+    const value = source && (key === 'top_k' ? from.integer(source, -1) : from.number(source, 0, 1));
+    if (source === undefined || value === undefined) continue;
+    // A top_k of -1 also disables it.
+    if ((key === 'top_k' ? Math.max(0, Number(value)) : value) === untruncated[key])
+      draft.set(`rollout.${key}`, untruncated[key], source);
+    else draft.missing(source);
   }
 }
 

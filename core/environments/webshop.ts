@@ -17,14 +17,19 @@ const answer =
   'Give one action. Think in at most 100 words, then give the action, and write nothing else:\n' +
   '<think>your thoughts</think><answer>search[words] or click[a text of the page]</answer>';
 
+export const shopRules =
+  'You shop for a product that fits an instruction. search[words] finds products. click[text] opens a product, chooses an option, ' +
+  'presses a button or, with click[buy now], buys the product as chosen. A purchase ends the episode. Its reward is the share of the ' +
+  'instruction that it fulfills: kind of product, attributes, options and price.';
+
 export const shopChatPrompt: Prompt = {
   system: chatSystem,
-  first:
-    'You shop for a product that fits an instruction. search[words] finds products. click[text] opens a product, chooses an option, ' +
-    'presses a button or, with click[buy now], buys the product as chosen. A purchase ends the episode. Its reward is the share of the ' +
-    `instruction that it fulfills: kind of product, attributes, options and price.\n\n${turn}${answer}`,
+  first: `${shopRules}\n\n${turn}${answer}`,
   next: `That turn's reward: {reward}\n\n${turn}${answer}`,
 };
+
+/** Limits for language models, which read pages of ten products: conversations are long, and few fit into memory at once. */
+export const shopLimits = { slots: 32, context: 15_000 };
 
 /** WebShop with RAGEN's limits: nine turns with one action. See docs/webshop.md. */
 export const webshop: Environment = {

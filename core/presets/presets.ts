@@ -225,10 +225,11 @@ export function findPreset(name: string, own: readonly Preset[] = []): Preset {
   );
 }
 
-/** Returns the preset whose model a configuration uses. An exported configuration of a preset finds the model in any folder of this machine. */
+/** Returns a preset whose model a configuration uses. An exported or imported configuration of a preset finds the model in any folder of this machine. */
 export function presetWithModelOf({ preset: id, start }: RunConfig): Preset | null {
   const withModel = presets.filter(({ config }) => config.start.model === start?.model);
   const found = withModel.find((preset) => preset.id === id);
+  const custom = id === 'custom' ? withModel[0] : null;
   // Presets of added environments start from the starter policy, also on a machine without the environment.
-  return found ?? (isOwnPreset(id) ? withModel.find(({ model }) => model === null) : null) ?? null;
+  return found ?? custom ?? (isOwnPreset(id) ? withModel.find(({ model }) => model === null) : null) ?? null;
 }

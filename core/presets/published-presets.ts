@@ -1,7 +1,7 @@
 import { bandit, banditChatPrompt, banditInverted } from '../environments/bandit.ts';
 import { frozenLake, lakeChatPrompt, slipperyLake } from '../environments/frozen-lake.ts';
 import { sokoban, sokobanChatPrompt } from '../environments/sokoban.ts';
-import { webshop } from '../environments/webshop.ts';
+import { shopLimits, webshop } from '../environments/webshop.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { type Algorithm, defaultSuffix, starpoVariants } from './algorithms.ts';
 import { baseConfig, describe, type Preset } from './base.ts';
@@ -22,7 +22,7 @@ interface Task {
   models?: readonly string[];
 }
 
-/** RAGEN's WebShop: pages of ten products, so conversations are long and few fit into memory at once. */
+/** RAGEN's WebShop. */
 const shopTask = (version: 1 | 2, words: Pick<Task, 'name' | 'title' | 'summary'>): Task => ({
   ...words,
   paper: null,
@@ -33,7 +33,7 @@ const shopTask = (version: 1 | 2, words: Pick<Task, 'name' | 'title' | 'summary'
       prompt: webshop.chatPrompt,
     },
   ],
-  rollout: { slots: 32, context: 15_000 },
+  rollout: shopLimits,
   models: ['Qwen2.5-3B-Instruct'],
 });
 

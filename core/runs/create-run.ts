@@ -149,7 +149,7 @@ export function presetModelFolder({ model, config }: Preset, home: string, resou
 }
 
 /** Reports the trainer's errors before the run exists. Without a usable trainer, they are reported when the run starts. */
-async function ignoreMissingTrainer<Answer>(check: Promise<Answer>): Promise<Answer | undefined> {
+export async function ignoreMissingTrainer<Answer>(check: Promise<Answer>): Promise<Answer | undefined> {
   return check.catch((error) => {
     if (!trainerCodes.includes(asFailure(error).code)) throw error;
     return undefined;

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { importConfig } from '../../core/config-imports/import-config.ts';
 import { starpoHere } from './fixtures/command.ts';
 import { failure, imported } from './fixtures/imported-config.ts';
+import { trainer } from './fixtures/real-trainer.ts';
 
 const folder = join(import.meta.dirname, 'fixtures', 'ragen');
 const file = (name: string) => ({ name, text: readFileSync(join(folder, name), 'utf8') });
@@ -128,7 +129,7 @@ describe("RAGEN's configuration", () => {
       'actor_rollout_ref.rollout.rollout_filter_ratio=1',
     );
     expect(config).toMatchObject({
-      preset: 'qwen2.5-0.5b-frozen-lake-grpo',
+      preset: 'qwen2.5-0.5b-frozen-lake-slippery-grpo',
       advantage: { estimator: 'grpo', whiten: false },
       critic: { model: 'none' },
       kl: { coefficient: 0.001, estimator: 'k1', placement: 'loss' },
@@ -182,8 +183,57 @@ describe("RAGEN's configuration", () => {
     ],
     [['model_path=null'], { preset: 'qwen2.5-0.5b-sokoban-starpo-s', start: { model: 'Qwen2.5-0.5B-Instruct' } }],
     [['model_path=/models/mine'], { preset: 'custom', start: { model: '/models/mine' } }],
+    [
+      ['algorithm.bi_level_gae=True'],
+      { preset: 'custom', start: { model: 'Qwen2.5-0.5B-Instruct' }, advantage: { estimator: 'bi_level_gae' } },
+    ],
+    [['algorithm.adv_estimator=rloo'], { preset: 'custom', advantage: { estimator: 'rloo' } }],
+    [secondFilter, { preset: 'custom' }],
+    [['algorithm.adv_estimator=grpo'], { preset: 'qwen2.5-0.5b-sokoban-grpo-s' }],
+    [
+      ['agent_proxy.use_turn_scores=True', 'agent_proxy.reward_normalization.method=mean_std'],
+      { advantage: { rewards: 'turn' }, reward: { normalization: 'none' } },
+    ],
   ])('%j gives the same here', (overrides, expected) => {
     expect(imported(sokoban, ...overrides).config).toMatchObject(expected);
+  });
+
+  test('samples from the full distribution', () => {
+    const rollout = 'actor_rollout_ref.rollout';
+    const { config, texts } = imported(sokoban, `+${rollout}.top_p=0.9`, `+${rollout}.top_k=50`);
+    expect(config.rollout).toMatchObject({ top_p: 1, top_k: 0 });
+    for (const each of ['top_p = 0.9', 'top_k = 50'])
+      expect(texts('no_counterpart')).toContain(`${rollout}.${each}: rollouts sample from the full distribution`);
+    expect(imported(sokoban, `+${rollout}.top_k=-1`).texts('mapped')).toContain('top_k = -1 is rollout.top_k = 0.');
+  });
+
+  test("becomes WebShop with a synthetic catalogue and the wrapper of RAGEN's version", () => {
+    const shop = [
+      'es_manager.train.env_configs.tags=[WebShop]',
+      'es_manager.val.env_configs.tags=[WebShop]',
+      ...['agent_proxy.max_turn=9', 'agent_proxy.max_actions_per_turn=1'],
+      ...['actor_rollout_ref.rollout.max_model_len=15000', 'model_path=Qwen/Qwen2.5-3B-Instruct'],
+    ];
+    const { config, texts } = imported(sokoban, ...shop);
+    expect(config).toMatchObject({ preset: 'qwen2.5-3b-webshop-starpo-s', rollout: { context: 15_000, slots: 32 } });
+    expect(config.environments).toMatchObject([
+      {
+        ...{ label: 'web-shop', type: 'webshop', max_turns: 9, max_actions: 9, max_actions_per_turn: 1 },
+        config: { catalogue: 'synthetic:1000:1', wrapper: 'ragen_v1', human_goals: false, split: 'auto' },
+      },
+    ]);
+    const { first } = config.environments[0]!.prompt;
+    expect(first).toMatch(/^Buy what the instruction asks for\.\n\nTurn \{turn\}:/);
+    expect(first).toContain('at most 200 words');
+    expect(texts('no_counterpart')).toContain(
+      'custom_envs.WebShop.env_config.dataset = "small": WebShop\'s products are not included, so config.catalogue is',
+    );
+    const second = imported(sokoban, ...shop, ...secondFilter, '++custom_envs.WebShop.env_instruction=null');
+    expect(second.config.environments[0]!.config.wrapper).toBe('ragen_v2');
+    expect(second.config.environments[0]!.prompt.first).toMatch(/^You shop for a product/);
+    const human = imported(sokoban, ...shop, '++custom_envs.WebShop.env_config.human_goals=True').config;
+    expect(human.environments[0]!.config).toMatchObject({ catalogue: 'synthetic:5000:1', human_goals: true });
+    expect(imported(sokoban, ...shop, 'model_path=Qwen/Qwen2.5-0.5B-Instruct').config.preset).toBe('custom');
   });
 
   test('notes what has no counterpart', () => {
@@ -234,7 +284,7 @@ describe("RAGEN's configuration", () => {
       ['es_manager.train.env_configs.tags=[MetamathQA]'],
       'config_unsupported',
       /metamathqa, an environment that StarPO Studio does not have/,
-      /sokoban/,
+      /bandit or webshop/,
     ],
     [
       ['actor_rollout_ref.rollout.rollout_filter_type=std_rev'],
@@ -242,6 +292,13 @@ describe("RAGEN's configuration", () => {
       /rollout_filter_type = std_rev/,
       /rollout_filter_type=std/,
     ],
+    [
+      ['agent_proxy.reward_normalization.method=mean_std', 'es_manager.train.group_size=1'],
+      'config_unsupported',
+      /grouping = state, with groups of one episode/,
+      /grouping=batch/,
+    ],
+    [['actor_rollout_ref.actor.clip_ratio_c=0.5'], 'config_invalid', /clip_ratio_c must be 1 or more/, /VALUE/],
     [['algorithm.adv_estimator=remax'], 'config_unsupported', /adv_estimator = remax/, /grpo/],
     [
       ['actor_rollout_ref.actor.entropy_coeff=5'],
@@ -354,6 +411,13 @@ describe('starpo import-ragen', () => {
     const { config, notes } = JSON.parse(output);
     expect(config.reward.format_penalty).toBe(-0.2);
     expect(notes).toContain('Mapped: es_manager.format_penalty = -0.2 is reward.format_penalty = -0.2.');
+  });
+
+  test.skipIf(!existsSync(trainer))('reports what the trainer rejects, with the setting of the file', async () => {
+    const setting = 'custom_envs.SimpleSokoban.env_config.num_boxes';
+    const { status, errors } = await run(join(folder, '_2_sokoban.yaml'), `${setting}=15`);
+    expect(status).toBe(2);
+    expect(errors).toMatch(`${setting}: environments[0].config.num_boxes: must leave at least two of the 16 cells`);
   });
 
   test('reports a missing file', async () => {

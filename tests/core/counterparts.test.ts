@@ -112,8 +112,6 @@ const probes: Record<Trainer, Record<string, Probe>> = {
     'critic.cliprange_value': { value: 0.1 },
     'trainer.critic_warmup': { value: 5 },
     [`${rollout}.temperature`]: { value: 0.5 },
-    [`${rollout}.top_p`]: { value: 0.5 },
-    [`${rollout}.top_k`]: { value: 5 },
     [`${rollout}.response_length`]: { value: 50 },
     [`${rollout}.max_model_len`]: { value: 2000 },
     [`${rollout}.val_kwargs.temperature`]: { value: 1 },
@@ -136,6 +134,7 @@ const probes: Record<Trainer, Record<string, Probe>> = {
     'env.sokoban.dim_room': { value: '[8,8]' },
     'env.sokoban.num_boxes': { value: 2 },
     'env.sokoban.search_depth': { value: 50 },
+    'env.webshop.human_goals': { value: true, with: ['env.env_name=Webshop'] },
     'env.history_length': { value: 5, with: ['algorithm.adv_estimator=hgpo'] },
     [`${actor}.use_invalid_action_penalty`]: { value: false },
     [`${actor}.invalid_action_penalty_coef`]: { value: 0.5 },
@@ -155,9 +154,6 @@ const probes: Record<Trainer, Record<string, Probe>> = {
     steps_per_generation: { value: 2 },
     max_completion_length: { value: 50 },
     temperature: { value: 0.5 },
-    top_p: { value: 0.5 },
-    top_k: { value: 5 },
-    min_p: { value: 0.1 },
     beta: { value: 0.1 },
     num_iterations: { value: 2 },
     epsilon: { value: 0.1 },
@@ -232,6 +228,7 @@ const ofEnvironments = Object.entries({
   SimpleSokoban: ['env_config.dim_room', 'env_config.num_boxes', 'env_config.search_depth', 'env_config.grid_lookup'],
   FrozenLake: ['env_config.size', 'env_config.p', 'env_config.success_rate', 'env_config.is_slippery', 'max_tokens'],
   Bandit: ['env_config.lo_arm_name', 'env_config.hi_arm_hiscore_prob', 'max_actions_per_traj'],
+  WebShop: ['env_config.human_goals', 'env_config.observation_mode', 'env_config.dataset', 'max_actions_per_traj'],
 }).flatMap(([tag, keys]) =>
   keys.map((key) => ['ragen', `custom_envs.${tag}.${key}`, [`es_manager.train.env_configs.tags=[${tag}]`]] as const),
 );
@@ -275,7 +272,7 @@ test.for(rows.filter(([, , { why }]) => why))('%s: %s is noted with the reason',
   const path = /[._]$/.test(setting) ? `${setting}x` : setting;
   const adaptive = setting.startsWith('algorithm.kl_ctrl.') ? inReward : [];
   const importers: Trainer[] = trainer === 'verl' ? ['verl', 'verl-agent'] : [trainer];
-  const values = ['7', 'True', 'False', 'rgb', 'adaptive', '[0.5,0.6]'];
+  const values = ['7', '0.5', 'True', 'False', 'rgb', 'adaptive', '[0.5,0.6]'];
   const notes = importers.flatMap((each) =>
     values.flatMap((value) => {
       try {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { importConfig } from '../../core/config-imports/import-config.ts';
+import { presetWithModelOf } from '../../core/presets/presets.ts';
 import { failure, imported } from './fixtures/imported-config.ts';
 
 describe("TRL's GRPOConfig", () => {
@@ -33,7 +34,7 @@ describe("TRL's GRPOConfig", () => {
   test('becomes a configuration with the environments of a preset', () => {
     const { config, texts } = imported([{ name: 'grpo.yaml', text: yaml }]);
     expect(config).toMatchObject({
-      preset: 'qwen2.5-0.5b-frozen-lake-grpo',
+      ...{ preset: 'custom', start: { model: 'Qwen2.5-0.5B-Instruct' } },
       // Each iteration has two of TRL's optimizer steps.
       iterations: 150,
       rollout: { groups: 8, group_size: 8, max_response_tokens: 256, temperature: 0.9 },
@@ -74,12 +75,35 @@ describe("TRL's GRPOConfig", () => {
   });
 
   test.each([
-    ['starter-sokoban', 'null', 'starter-sokoban-grpo'],
-    ['starter-webshop', 'Qwen/Qwen2.5-0.5B-Instruct', 'qwen2.5-0.5b-frozen-lake-grpo'],
-    ['qwen2.5-0.5b-frozen-lake-slippery', 'Qwen/Qwen2.5-1.5B-Instruct', 'qwen2.5-1.5b-frozen-lake-slippery-grpo'],
-  ])('with preset=%s and the model %s starts from the preset %s', (preset, model, expected) => {
-    const overrides = [`preset=${preset}`, `+model_name_or_path=${model}`];
-    expect(imported([{ name: 'grpo.yaml', text: yaml }], ...overrides).config.preset).toBe(expected);
+    ['starter-sokoban', 'null', 'group', 'starter-sokoban-grpo'],
+    ['starter-sokoban', 'null', 'none', 'custom'],
+    ['starter-webshop', 'Qwen/Qwen2.5-0.5B-Instruct', 'group', 'custom'],
+    ['starter-frozen-lake-slippery', 'Qwen/Qwen2.5-1.5B-Instruct', 'group', 'qwen2.5-1.5b-frozen-lake-slippery-grpo'],
+  ])(
+    'with preset=%s, the model %s and scale_rewards %s starts from the preset %s',
+    (preset, model, scale, expected) => {
+      const overrides = [`preset=${preset}`, `+model_name_or_path=${model}`, `scale_rewards=${scale}`];
+      const { config } = imported([{ name: 'grpo.yaml', text: yaml }], ...overrides);
+      expect(config.preset).toBe(expected);
+      expect(presetWithModelOf(config)!.config.start.model).toBe(config.start.model);
+    },
+  );
+
+  test('samples from the full distribution', () => {
+    const file = { name: 'grpo.yaml', text: `${yaml}\ntop_p: 0.9\ntop_k: 50\nmin_p: 0.1\n` };
+    const { config, texts } = imported([file]);
+    expect(config.rollout).toMatchObject({ top_p: 1, top_k: 0, min_p: 0 });
+    for (const each of ['top_p = 0.9', 'top_k = 50', 'min_p = 0.1'])
+      expect(texts('no_counterpart')).toContain(`${each}: rollouts sample from the full distribution`);
+    expect(imported([file], 'top_p=1', 'top_k=0', 'min_p=0').texts('no_counterpart')).not.toContain(
+      'full distribution',
+    );
+  });
+
+  test('has one clip range for all turns', () => {
+    const file = { name: 'grpo.yaml', text: yaml };
+    const { policy_loss } = imported([file], 'preset=starter-frozen-lake-starpo-s-turn-clip').config;
+    expect(policy_loss).toMatchObject({ clip_turn_factor: 1, clip_low: 0.2, clip_high: 0.28 });
   });
 
   test.each([
@@ -109,6 +133,9 @@ describe("TRL's GRPOConfig", () => {
     ['num_generations=7', 'config_invalid', /64 completions per generation are not a multiple of num_generations = 7/],
     ['loss_type=vespo', 'config_unsupported', /loss_type = vespo/],
     ['+save_strategy=epoch', 'config_unsupported', /save_strategy = epoch/],
+    ['loss_type=cispo', 'config_unsupported', /^epsilon_high = 0\.28 has no counterpart .* from 1 to 0\.28\.$/],
+    ['num_generations=1', 'config_invalid', /num_generations must be 2 or more/],
+    ['+delta=1', 'config_invalid', /delta must be 1\.28 or more, not 1/],
     ['num_iterations=0', 'config_invalid', /num_iterations must be 1 or more/],
     ['importance_sampling_level=turn', 'config_unsupported', /importance_sampling_level = turn/],
     ['preset=none-such', 'preset_unknown', /none-such/],
@@ -116,5 +143,15 @@ describe("TRL's GRPOConfig", () => {
     expect(() =>
       importConfig([{ name: 'grpo.yaml', text: `${yaml}\nimportance_sampling_level: token\n` }], [override]),
     ).toThrow(failure(code, message));
+  });
+
+  test('with CISPO and a bound below 1 is refused with a way out', () => {
+    const text = yaml.replace(/^(epsilon|epsilon_high|loss_type):.*$/gm, '');
+    const given = (...overrides: string[]) =>
+      importConfig([{ name: 'grpo.yaml', text }], ['+loss_type=cispo', ...overrides]);
+    expect(() => given()).toThrow(
+      failure('config_unsupported', /^epsilon_high is not set, so it is 0\.2/, /for example \+epsilon_high=5/),
+    );
+    expect(given('+epsilon_high=5').config).toMatchObject({ policy_loss: { objective: 'cispo', clip_high: 4 } });
   });
 });

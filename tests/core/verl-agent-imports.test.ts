@@ -100,6 +100,30 @@ describe("verl-agent's overrides", () => {
     expect(imported([], ...overrides, `+${override}`).texts('no_counterpart')).toContain(key);
   });
 
+  test('become WebShop with rewards for perfect purchases', () => {
+    const shop = ['env.env_name=Webshop', 'env.max_steps=15', '++env.webshop.use_small=False'];
+    const { config, texts } = imported([], ...overrides, ...shop);
+    expect(config).toMatchObject({
+      ...{ preset: 'custom', start: { model: 'Qwen2.5-1.5B-Instruct' } },
+      ...{ rollout: { context: 15_000, slots: 32, context_turns: 3 }, reward: { environment_weight: 10 } },
+    });
+    expect(config.environments).toMatchObject([
+      {
+        ...{ type: 'webshop', max_turns: 15, max_actions: 15, max_actions_per_turn: 1 },
+        config: { catalogue: 'synthetic:1000:1', wrapper: 'ragen_v2', human_goals: false },
+      },
+    ]);
+    expect(texts('no_counterpart')).toContain("env.webshop.use_small = false: WebShop's products are not included");
+    expect(texts('changed')).toContain('verl-agent evaluates on the first 500 goals.');
+  });
+
+  test('with groups of one episode play no extra rounds', () => {
+    const sampling = ['env.rollout.n=1', 'algorithm.filter_groups.enable=True'];
+    const { config, texts } = imported([], ...overrides, ...sampling);
+    expect(config.rollout.extra_rounds).toBe(0);
+    expect(texts('no_counterpart')).toContain('filter_groups.enable = true: a group of one episode has no reward std.');
+  });
+
   test('with another environment are rejected', () => {
     expect(() => importConfig([], ['env.env_name=alfworld/AlfredTWEnv'])).toThrow(
       failure('config_unsupported', /env\.env_name = alfworld/),

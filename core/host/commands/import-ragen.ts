@@ -1,11 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { defaultResources } from '../../base/home.ts';
 import { defaultNames, isLink, stemOf } from '../../config-imports/compose.ts';
-import { importConfig } from '../../config-imports/import-config.ts';
+import { importWithSources, namingSource } from '../../config-imports/import-config.ts';
 import { type ConfigText, parseConfig } from '../../config-imports/parse-config.ts';
 import type { ImportNote } from '../../contract/configuration.ts';
 import { asFileFailure, Failure } from '../../contract/failure.ts';
 import { fileReason } from '../../contract/file-errors.ts';
+import { ignoreMissingTrainer } from '../../runs/create-run.ts';
+import { trainerCandidates } from '../../trainer/executable.ts';
+import { Trainer } from '../../trainer/trainer.ts';
 import { print } from '../output.ts';
 
 const words: Record<ImportNote['kind'], string> = {
@@ -15,11 +19,18 @@ const words: Record<ImportNote['kind'], string> = {
   default: 'Default',
 };
 
-/** Converts a configuration of another trainer and prints `{"config", "notes"}`. Files in defaults lists are also read from the same folder. */
-export function importRagen(given: string[]): void {
+/**
+ * Converts a configuration of another trainer and prints `{"config", "notes"}`. Files in defaults lists are also read from the same folder. If the trainer
+ * is built, it checks the configuration.
+ */
+export async function importRagen(given: string[]): Promise<void> {
   const isOverride = (text: string) => /^(~|\+{0,2}[\w.@/-]+=)/.test(text) && !existsSync(text);
   const files = withDefaults(given.filter((text) => !isOverride(text)));
-  const { config, notes } = importConfig(files, given.filter(isOverride));
+  const { config, notes, sources } = importWithSources(files, given.filter(isOverride));
+  const trainer = new Trainer(trainerCandidates(process.env.STARPO_RESOURCES ?? defaultResources));
+  await ignoreMissingTrainer(trainer.validate(config)).catch((error) => {
+    throw namingSource(error, sources);
+  });
   print(JSON.stringify({ config, notes: notes.map(({ kind, text }) => `${words[kind]}: ${text}`) }, null, 2));
 }
 
