@@ -41,8 +41,8 @@ export interface RunState {
   /** Null until measured. */
   storage: RunStorage | null;
   alerts: Alert[];
-  /** State of the Echo Trap monitor; null if there is no data. */
-  echoTrap: EchoTrap | null;
+  /** State of the Echo Trap monitor; null if there is no data, and undefined until it is loaded. */
+  echoTrap: EchoTrap | null | undefined;
 }
 
 export type RunStore = StoreApi<RunState>;
@@ -64,7 +64,7 @@ export const createRunStore = (runId: string): RunStore =>
     evaluations: [],
     storage: null,
     alerts: [],
-    echoTrap: null,
+    echoTrap: undefined,
   }));
 
 /** Keeps the store up to date until the returned function is called. */

@@ -154,6 +154,38 @@ test('a live run shows its result so far, and updates it in place when the run e
   await page.shown(page.withText('section', /^What to try next/));
 });
 
+test('while a run is loading, no panel states that something is missing', async () => {
+  page = await Page.start(template);
+  const { reader } = page.core.history;
+  const { call } = reader;
+  const held = Promise.withResolvers<void>();
+  vi.spyOn(reader, 'call').mockImplementation((async (...asked: Parameters<typeof call>) => {
+    await held.promise;
+    return call.apply(reader, asked);
+  }) as typeof call);
+  const trap = vi.spyOn(page.core.supervisor, 'trap').mockImplementation(() => new Promise(() => {}));
+  const absent = /No |Not |empty|no data|fewer/;
+  for (const [tab, loading] of [
+    ['', /Loading the result….*Echo Trap: loading….*Loading events…/],
+    ['/log', /Loading the log…/],
+    ['/checkpoints', /Loading the evaluations…/],
+  ] as const) {
+    page.open(`#/run/${trained}${tab}`);
+    const shown = await page.shown(() => page.find('.run-page')?.textContent?.match(loading)?.input);
+    expect(shown).not.toMatch(absent);
+  }
+  trap.mockRestore();
+  page.open(`#/run/${trained}`);
+  const copy = () => page.withText('button', 'Copy result')() as HTMLButtonElement | undefined;
+  const button = await page.shown(copy);
+  expect(button.disabled).toBe(true);
+  held.resolve();
+  await page.shown(() => /^Result\d/.test(page.find('section[data-result]')?.textContent ?? ''));
+  // The same element: the result moved nothing.
+  expect(copy()).toBe(button);
+  expect(button.disabled).toBe(false);
+});
+
 test('a run without checkpoints shows that in every place that needs one', async () => {
   page = await Page.start(template);
   const { core } = page;

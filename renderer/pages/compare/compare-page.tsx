@@ -95,7 +95,11 @@ export function ComparePage({ runIds: requested, group = '', color = '' }: Compa
         <div className={styles.charts}>
           {compared.length === 0 ? (
             <div className="panel">
-              <Empty title="No runs ticked">Tick runs in the table to overlay their metrics.</Empty>
+              {runIds.length > 0 && listed === null ? (
+                <Empty title="Loading the runs…" />
+              ) : (
+                <Empty title="No runs ticked">Tick runs in the table to overlay their metrics.</Empty>
+              )}
             </div>
           ) : (
             <CompareCharts

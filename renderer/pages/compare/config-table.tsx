@@ -9,9 +9,10 @@ import styles from './compare-page.module.css';
 
 /** Lists the settings in which the runs differ. */
 export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
+  const loading = compared.some((each) => !each.loaded);
   const loaded = useMemo(() => compared.filter(({ config }) => config !== null), [compared]);
   const rows = useMemo(() => differences(loaded.map(({ config }) => leavesOf(config))), [loaded]);
-  if (loaded.length < 2) return null;
+  if (loading || loaded.length < 2) return null;
   return (
     <section aria-labelledby="compared-settings">
       <div className="section-head">

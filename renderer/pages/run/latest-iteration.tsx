@@ -38,10 +38,10 @@ const rows: Row[] = [
 const expected = rows.flatMap(({ metric, rare }) => (rare ? [] : [{ metric, text: '–' }]));
 
 /**
- * Lists metrics without an overview chart. `live`: more iterations may follow. Imported runs may have none
- * of them.
+ * Lists metrics without an overview chart. `expecting`: the series are not loaded, or more iterations may follow. Imported runs
+ * may have none of the metrics.
  */
-export function LatestIteration({ series, live }: { series: SeriesSource; live: boolean }) {
+export function LatestIteration({ series, expecting }: { series: SeriesSource; expecting: boolean }) {
   const title = useId();
   useSyncExternalStore(series.subscribe, () => series.version);
   const measured = rows.flatMap(({ metric, format, unlessZero }) => {
@@ -51,9 +51,9 @@ export function LatestIteration({ series, live }: { series: SeriesSource; live: 
   return (
     <section className="panel latest" aria-labelledby={title}>
       <h3 id={title}>Latest iteration</h3>
-      {measured.length === 0 && !live && <p className="faint">Not measured in this run.</p>}
+      {measured.length === 0 && !expecting && <p className="faint">Not measured in this run.</p>}
       <dl>
-        {(measured.length === 0 && live ? expected : measured).map(({ metric, text }) => (
+        {(measured.length === 0 && expecting ? expected : measured).map(({ metric, text }) => (
           <div key={metric} className="latest-row" title={metric}>
             <dt>{metricTitle(metric)}</dt>
             <dd>{text}</dd>

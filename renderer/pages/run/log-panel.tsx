@@ -23,6 +23,7 @@ export function withoutRepeats(log: readonly LogLine[]): LogLine[] {
 
 export function LogPanel() {
   const log = useRun((state) => state.log);
+  const loaded = useRun((state) => state.loaded);
   const list = useRef<HTMLElement>(null);
   const following = useRef(true);
 
@@ -34,7 +35,7 @@ export function LogPanel() {
 
   const last = log.at(-1);
   return (
-    <Panel open title="Log" note={last ? last.message : 'empty'}>
+    <Panel open title="Log" note={last?.message ?? (loaded ? 'empty' : '')}>
       <ScrollingRegion
         className="log"
         ref={list}
@@ -51,7 +52,7 @@ export function LogPanel() {
             <span>{message}</span>
           </p>
         ))}
-        {log.length === 0 && <p className="faint">No log messages yet.</p>}
+        {log.length === 0 && <p className="faint">{loaded ? 'No log messages yet.' : 'Loading the log…'}</p>}
       </ScrollingRegion>
     </Panel>
   );

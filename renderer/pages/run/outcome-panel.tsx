@@ -24,6 +24,7 @@ import { type Idea, ideasFor, sampleIdeas } from './what-next.ts';
 export function Outcome({ run }: { run: RunSummary }) {
   const title = useId();
   const series = useRun((state) => state.series);
+  const loaded = useRun((state) => state.loaded);
   const levels = useRun(({ config }) => levelsOf(config));
   useSyncExternalStore(series.subscribe, () => series.version);
   const live = isLive(run.status);
@@ -33,6 +34,11 @@ export function Outcome({ run }: { run: RunSummary }) {
   const expected = run.task === 'reinforce' && (live || run.status === 'stopped' || run.status === 'completed');
   if (!expected && learned.length === 0 && !collapsed) return <Successor run={run} />;
   const facts = describeResult(run, levels, live ? (learned[0]?.last.iteration ?? null) : null);
+  const missing = !loaded
+    ? 'Loading the result…'
+    : live
+      ? 'No result before the second evaluation.'
+      : 'No result: fewer than two evaluations.';
   return (
     <section
       className={`panel ${styles.outcome}`}
@@ -44,11 +50,17 @@ export function Outcome({ run }: { run: RunSummary }) {
         {live ? 'Result so far' : 'Result'}
       </h2>
       <div className={`${styles.main} wrap`}>
-        {collapsed ? <CollapseHeadline run={run} /> : <Success learned={learned} facts={facts} live={live} />}
+        {collapsed ? <CollapseHeadline run={run} /> : <Success learned={learned} facts={facts} missing={missing} />}
         {!live && (
           <Actions run={run} collapsed={collapsed}>
-            {learned.length > 0 && (
-              <CopyButton label="Copy result" text={resultSentence(run, learned, facts)} done="Result copied" />
+            {/* Disabled while the result is loading, so that it moves nothing. */}
+            {(learned.length > 0 || !loaded) && (
+              <CopyButton
+                label="Copy result"
+                text={resultSentence(run, learned, facts)}
+                done="Result copied"
+                disabled={!loaded}
+              />
             )}
           </Actions>
         )}
@@ -58,7 +70,8 @@ export function Outcome({ run }: { run: RunSummary }) {
   );
 }
 
-function Success({ learned, facts, live }: { learned: readonly Learned[]; facts: string; live: boolean }) {
+/** `missing`: shown without a result. */
+function Success({ learned, facts, missing }: { learned: readonly Learned[]; facts: string; missing: string }) {
   return (
     <div className={styles.success}>
       <p className={`${styles.figures} wrap`}>
@@ -68,11 +81,7 @@ function Success({ learned, facts, live }: { learned: readonly Learned[]; facts:
             <strong>{successChange(each)}</strong>
           </span>
         ))}
-        {learned.length === 0 && (
-          <span className="muted">
-            {live ? 'No result before the second evaluation.' : 'No result: fewer than two evaluations.'}
-          </span>
-        )}
+        {learned.length === 0 && <span className="muted">{missing}</span>}
       </p>
       {learned.length > 0 && <p className="muted small">{facts}</p>}
     </div>

@@ -23,6 +23,7 @@ const wallHeight = 410;
 export function Overview({ run }: { run: RunSummary }) {
   const series = useRun((state) => state.series);
   const rollouts = useRun((state) => state.rollouts);
+  const loaded = useRun((state) => state.loaded);
   const live = isLive(run.status);
   useSyncExternalStore(series.subscribe, () => series.version);
   const files = useMemo(() => episodeFiles(rollouts, []), [rollouts]);
@@ -44,7 +45,7 @@ export function Overview({ run }: { run: RunSummary }) {
             <FinishClip run={run} files={files} learned={learned} />
           </section>
         )}
-        <LatestIteration series={series} live={live} />
+        <LatestIteration series={series} expecting={live || !loaded} />
         <RecentEvents />
         <NextIdeas run={run} />
       </div>

@@ -12,6 +12,7 @@ export function RecentEvents() {
   const title = useId();
   const runId = useRun((state) => state.runId);
   const log = useRun((state) => state.log);
+  const loaded = useRun((state) => state.loaded);
   const newest = withoutRepeats(log).slice(-maxEvents).reverse();
   return (
     <section className={`panel ${styles.events}`} aria-labelledby={title}>
@@ -19,7 +20,7 @@ export function RecentEvents() {
         Recent events <a href={formatRoute({ page: 'run', runId, tab: 'log' })}>Open log</a>
       </h2>
       <ul>
-        {newest.length === 0 && <li className="faint">No events yet.</li>}
+        {newest.length === 0 && <li className="faint">{loaded ? 'No events yet.' : 'Loading events…'}</li>}
         {newest.map(({ seq, time, level, message }) => (
           <li key={seq} data-level={level}>
             <time className="faint" dateTime={new Date(time).toISOString()}>

@@ -74,7 +74,7 @@ export function useGroups(run: RunSummary, names: string, behind: Parent | null)
         id: 'overview',
         title: 'Overview',
         items: overview.map(itemOf),
-        extra: <LatestIteration series={series} live={live} />,
+        extra: <LatestIteration series={series} expecting={live} />,
       },
       ...metricSections(all).map((section) => ({ ...section, items: section.charts.map(itemOf) })),
     ];

@@ -25,7 +25,10 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
   const alerts = trapAlerts(useRun((state) => state.alerts));
   const body = useId();
   const [open, setOpen] = useState(false);
-  if (!trap) return run.task === 'reinforce' && (run.startedAt !== null || mayStart(run)) ? <NoVerdict /> : null;
+  if (!trap)
+    return run.task === 'reinforce' && (run.startedAt !== null || mayStart(run)) ? (
+      <NoVerdict loading={trap === undefined} />
+    ) : null;
   const verdict = verdictOf(run, trap);
   const measured = isMeasured(verdict, trap);
   const { word, tone } = stateLabel(verdict.state);
@@ -101,9 +104,9 @@ const whyUnmeasured = ({ iteration }: RunSummary) =>
 const mayStart = ({ status }: RunSummary) => isLive(status) || status === 'created' || status === 'queued';
 
 /** Reserves the place of the verdict until the monitor has data. */
-const NoVerdict = () => (
+const NoVerdict = ({ loading }: { loading: boolean }) => (
   <p className={`panel ${styles.none} faint`}>
-    <Icon name="watch" size={20} /> Echo Trap: no data yet
+    <Icon name="watch" size={20} /> Echo Trap: {loading ? 'loading…' : 'no data yet'}
   </p>
 );
 

@@ -9,6 +9,7 @@ import { EvaluationList } from './evaluation-list.tsx';
 export function EvaluationsSection({ run }: { run: RunSummary }) {
   const title = useId();
   const evaluations = useRun((state) => state.evaluations);
+  const loaded = useRun((state) => state.loaded);
   const active = evaluations.some(({ state }) => state === 'running');
   const { openDialog } = useDialogs.getState();
   return (
@@ -31,7 +32,9 @@ export function EvaluationsSection({ run }: { run: RunSummary }) {
         {evaluations.length > 0 ? (
           <EvaluationList runId={run.id} evaluations={evaluations} />
         ) : (
-          <p className="faint evaluation-none">No evaluations yet. Evaluations during training are in the charts.</p>
+          <p className="faint evaluation-none">
+            {loaded ? 'No evaluations yet. Evaluations during training are in the charts.' : 'Loading the evaluations…'}
+          </p>
         )}
       </div>
     </section>
