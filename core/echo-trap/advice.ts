@@ -1,6 +1,6 @@
 import type { Advice, SettingChange, TrapRegime, TrapState } from '../contract/echo-trap.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
-import { groupsByEnvironment, mostTrainedEpisodes, replaysGroups } from '../run-config/trained-groups.ts';
+import { groupsByEnvironment, takesOneStep } from '../run-config/trained-groups.ts';
 import { locate, type Tree } from '../run-config/tree.ts';
 
 /** Advice per regime. It never proposes a setting without effect in the configuration (native/src/config/idle_settings.cpp). */
@@ -96,9 +96,8 @@ const remedies: readonly Remedy[] = [
     why: 'A higher upper clip range lets unlikely tokens gain probability, which preserves variety.',
     regimes: lowVariety,
     changes: (config) => {
-      const { clip_low, clip_high, epochs, mini_batch } = config.policy_loss;
-      if (epochs === 1 && mostTrainedEpisodes(config) <= mini_batch && !replaysGroups(config.replay))
-        return 'There is one optimizer step per iteration, so nothing is clipped.';
+      const { clip_low, clip_high } = config.policy_loss;
+      if (takesOneStep(config)) return 'There is one optimizer step per iteration, so nothing is clipped.';
       if (clip_high > clip_low) return 'The upper clip range is already higher.';
       return [{ path: 'policy_loss.clip_high', value: rounded(1.4 * clip_low) }];
     },

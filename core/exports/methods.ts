@@ -7,7 +7,7 @@ import { typeTitle } from '../presets/environment-words.ts';
 import { advantageText } from '../run-config/estimators.ts';
 import { keptGroups } from '../run-config/filters.ts';
 import type { RunConfig } from '../run-config/schema.ts';
-import { replaysGroups } from '../run-config/trained-groups.ts';
+import { fitsMiniBatch, mostTrainedEpisodes, replaysGroups, takesOneStep } from '../run-config/trained-groups.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
 
@@ -24,7 +24,7 @@ export function methodsText(
     rewardText(config),
     filterText(config),
     advantageText(config),
-    lossText(config),
+    lossText(config, started),
     klText(config),
     optimizerText(config),
     evaluationText(config, panels),
@@ -201,17 +201,36 @@ function correctionText({ correction }: RunConfig): string[] {
   ];
 }
 
-function lossText(config: RunConfig): string {
+/** Describes the optimizer steps of an iteration. */
+function stepsText(config: RunConfig): string {
+  const { epochs, mini_batch } = config.policy_loss;
+  const passes = epochs === 1 ? '1 epoch' : `${epochs} epochs`;
+  if (!fitsMiniBatch(config)) return `for ${passes} in mini-batches of ${mini_batch} episodes`;
+  const steps = epochs === 1 ? 'one optimizer step' : `${epochs} optimizer steps, one per epoch,`;
+  return `with ${steps} on at most ${mostTrainedEpisodes(config)} episodes per iteration`;
+}
+
+/** States that the objective's limits had no effect; empty if they had. */
+function ratioText(config: RunConfig, started: RunRecord['started']): string {
+  if (!takesOneStep(config)) return '';
+  const rounds = config.exactness === 'fast' && (started?.device ?? config.device) !== 'cpu';
+  const limits = config.policy_loss.objective === 'sapo' ? 'τ' : 'clipping';
+  return `The ratio was therefore 1 at every token${rounds ? ', except for rounding,' : ''} and ${limits} had no effect.`;
+}
+
+function lossText(config: RunConfig, started: RunRecord['started']): string {
   const loss = config.policy_loss;
   const entropy =
     loss.entropy_coefficient === 0
       ? ''
       : ` and an entropy bonus${loss.entropy_tokens === 'reasoning' ? ' on reasoning tokens' : ''} with coefficient ${scientific(loss.entropy_coefficient)}`;
-  const penalties = [
-    ...(loss.log_ratio_penalty > 0
+  const ratio = ratioText(config, started);
+  const notes = [
+    ...(ratio === '' ? [] : [ratio]),
+    ...(loss.log_ratio_penalty > 0 && ratio === ''
       ? [`A squared log-ratio penalty had coefficient ${scientific(loss.log_ratio_penalty)}.`]
       : []),
-    ...(loss.likelihood_coefficient > 0
+    ...(loss.likelihood_coefficient > 0 && ratio === ''
       ? [
           `Lost likelihood of tokens without a negative advantage was penalized per ${loss.likelihood_gate} with coefficient ${scientific(loss.likelihood_coefficient)} (LLDS, arXiv:2512.04220).`,
         ]
@@ -222,9 +241,8 @@ function lossText(config: RunConfig): string {
         ]
       : []),
   ];
-  const epochs = loss.epochs === 1 ? '1 epoch' : `${loss.epochs} epochs`;
-  const update = `The policy was updated with ${objectiveText(config)}${entropy}, ${averages[loss.average] ?? loss.average}, for ${epochs} in mini-batches of ${loss.mini_batch} episodes.`;
-  return [update, ...penalties, ...correctionText(config)].join(' ');
+  const update = `The policy was updated with ${objectiveText(config)}${entropy}, ${averages[loss.average] ?? loss.average}, ${stepsText(config)}.`;
+  return [update, ...notes, ...correctionText(config)].join(' ');
 }
 
 function klText({ kl }: RunConfig): string {

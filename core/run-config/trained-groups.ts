@@ -31,3 +31,10 @@ export function mostTrainedEpisodes({ environments, filter, rollout }: RunConfig
   const trained = groupsByEnvironment(environments, groups).filter((own) => own > 0);
   return sum(trained.map(mostKept)) * group_size;
 }
+
+/** Whether the policy takes one optimizer step per iteration on its own samples, so that every ratio is 1. Mirrors native/src/config/idle_settings.cpp. */
+export const takesOneStep = (config: RunConfig): boolean => config.policy_loss.epochs === 1 && fitsMiniBatch(config);
+
+/** Whether all episodes of an update fit into one mini-batch. */
+export const fitsMiniBatch = (config: RunConfig): boolean =>
+  mostTrainedEpisodes(config) <= config.policy_loss.mini_batch && !replaysGroups(config.replay);

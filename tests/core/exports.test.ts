@@ -20,7 +20,7 @@ import { tracedEpisode, traceOf } from '../../core/exports/traces.ts';
 import { exportRun } from '../../core/host/commands/export.ts';
 import type { Core } from '../../core/index.ts';
 import { findPreset } from '../../core/presets/presets.ts';
-import { applySettings } from '../../core/run-config/settings.ts';
+import { applySettings, type Setting } from '../../core/run-config/settings.ts';
 import { readPanelFiles } from '../../core/run-directory/panels.ts';
 import { readEpisode, readEpisodes, readRawEpisode } from '../../core/run-directory/rollouts.ts';
 import { float16Array, float32Array, int32Array } from '../../core/run-directory/token-arrays.ts';
@@ -312,6 +312,30 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       'Each response was sampled from a context of the last 1 turn and trained',
     ])
       expect(methods).toContain(sentence);
+  });
+
+  test('the methods paragraph counts optimizer steps by the episodes that are trained on', () => {
+    const methods = (settings: Record<string, Setting>) =>
+      methodsText(
+        applySettings(findPreset('starter-frozen-lake-starpo-s').config, {
+          ...{ 'rollout.groups': 4, 'rollout.group_size': 16, 'filter.keep': 0.5, 'policy_loss.epochs': 1 },
+          ...{ 'policy_loss.mini_batch': 64, ...settings },
+        }),
+        { name: 'a model', repository: null, license: null },
+        { started: null, points: [], panels: [] },
+      );
+    const one = methods({ 'policy_loss.log_ratio_penalty': 0.1 });
+    expect(one).toContain(', with one optimizer step on at most 32 episodes per iteration. ');
+    expect(one).toContain(' The ratio was therefore 1 at every token and clipping had no effect. ');
+    expect(one).not.toMatch(/mini-batch|log-ratio penalty/);
+    expect(methods({ device: 'auto', exactness: 'fast' })).toContain('at every token, except for rounding, and');
+    const epochs = methods({ 'policy_loss.epochs': 2, 'policy_loss.log_ratio_penalty': 0.1 });
+    expect(epochs).toContain(
+      ', with 2 optimizer steps, one per epoch, on at most 32 episodes per iteration. A squared',
+    );
+    const split = methods({ 'policy_loss.mini_batch': 16 });
+    expect(split).toContain(', for 1 epoch in mini-batches of 16 episodes. ');
+    expect(split).not.toContain('had no effect');
   });
 
   test('the methods paragraph describes the settings of an environment that have an effect', () => {

@@ -7,6 +7,7 @@ import { adviceFor, whyUntrained } from '../../core/echo-trap/advice.ts';
 import { type Core, createCore } from '../../core/index.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { applySettings, type Setting } from '../../core/run-config/settings.ts';
+import { takesOneStep } from '../../core/run-config/trained-groups.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { commandLine } from '../command-line.ts';
 import { newRun, root, sha256, temporaryHome, train } from './trainer-process.ts';
@@ -141,13 +142,13 @@ describe('recommendations are settings that have an effect in the trainer', () =
 
   test.each(configurations)('%s', async (_, preset, settings) => {
     const config = applySettings(findPreset(preset).config, { 'policy_loss.clip_high': 0.2, ...settings });
-    /** Returns the settings without effect in a fork with these changes. */
-    const idleWith = async (changes: Record<string, Setting>): Promise<string[]> => {
+    /** Returns the settings without effect in a fork with these changes, with the reasons. */
+    const idleWith = async (changes: Record<string, Setting>): Promise<Map<string, string>> => {
       const start = { ...config.start, run: 'parent', checkpoint: healthy };
       const fork = applySettings({ ...config, start }, changes);
       const { problems, idle } = await createHandlers(core)['configs.check']({ config: { ...fork } });
       expect(problems).toEqual([]);
-      return idle.map(({ path }) => path);
+      return new Map(idle.map(({ path, reason }) => [path, reason]));
     };
 
     const advice = trapRegime.options.flatMap((regime) => adviceFor('warning', regime, config, healthy));
@@ -160,14 +161,16 @@ describe('recommendations are settings that have an effect in the trainer', () =
       const changes = Object.fromEntries(action.changes.map(({ path, value }) => [path, value]));
       const idle = await idleWith(changes);
       expect(
-        Object.keys(changes).filter((path) => !idle.includes(path)),
+        Object.keys(changes).filter((path) => !idle.has(path)),
         id,
       ).not.toEqual([]);
       expect(applySettings(config, changes), id).not.toEqual(config);
     }
     const raised = { 'policy_loss.clip_high': 0.28 };
-    const clips = config.policy_loss.clip_low > 0 && !(await idleWith(raised)).includes('policy_loss.clip_high');
-    expect(acting.has('clip_higher')).toBe(clips);
+    const idleClip = (await idleWith(raised)).get('policy_loss.clip_high');
+    expect(acting.has('clip_higher')).toBe(config.policy_loss.clip_low > 0 && idleClip === undefined);
+    if (config.optimizer.learning_rate > 0)
+      expect(takesOneStep(config)).toBe(idleClip?.includes('takes one optimizer step') ?? false);
   });
 });
 
