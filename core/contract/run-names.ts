@@ -1,7 +1,27 @@
 import type { SettingChange } from './echo-trap.ts';
+import { sampleRunId } from './sample.ts';
 
 /** Length limit of a run's display name, in characters. */
 const maxLength = 80;
+
+/**
+ * Returns the short id of a run: the random suffix of its id (`a16c`), with what was appended to it by hand (`a16c-copy`), or the seed of a sweep's
+ * run (`s3`). An id that was chosen by hand has no such part, and is returned unchanged.
+ */
+export const shortId = (id: string): string => /^.*-((?:[0-9a-f]{4}){1,2}(?:-.+)?|s\d+)$/.exec(id)?.[1] ?? id;
+
+/** Returns a run's name and the short id that distinguishes it from runs of the same name; empty if the name is the id. */
+export function nameParts({ id, name }: { id: string; name: string }): { stem: string; hash: string } {
+  const hash = id === sampleRunId || name === id ? '' : shortId(id);
+  return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };
+}
+
+/** Returns a name that no other run has. */
+export function distinctName(run: { id: string; name: string }): string {
+  const { stem, hash } = nameParts(run);
+  return hash ? `${stem} ${hash}` : stem;
+}
+
 const derivedEnd = /, (fork at|extended to|rolled back to) \d+(, .*)?$/;
 
 /**

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { RunSummary } from '../contract/contract.ts';
 import { messageOf, runUnknown } from '../contract/failure.ts';
+import { shortId } from '../contract/run-names.ts';
 import { isOwnPreset } from '../presets/base.ts';
 import { presets } from '../presets/presets.ts';
 import { algorithmName } from '../run-config/estimators.ts';
@@ -138,10 +139,10 @@ interface Titled {
   environments: readonly Record<string, unknown>[];
 }
 
-/** Returns the preset's title and the random end of the id. */
+/** Returns the preset's title and the short id. */
 function defaultName(runId: string, config: Titled): string {
   const title = titleOf(config);
-  return title === null ? runId : `${title} ${runId.slice(runId.lastIndexOf('-') + 1)}`;
+  return title === null ? runId : `${title} ${shortId(runId)}`;
 }
 
 function titleOf({ preset, environments }: Titled): string | null {

@@ -1,6 +1,7 @@
 import type { Client } from '../contract/client.ts';
 import { type RunSource, type RunSummary, runId, studyId } from '../contract/contract.ts';
 import { asFailure, Failure, runUnknown } from '../contract/failure.ts';
+import { shortId } from '../contract/run-names.ts';
 import { nearest } from '../run-config/nearest.ts';
 import { studyUnknown } from '../run-sync/study-files.ts';
 
@@ -52,9 +53,6 @@ function find<R extends Named>(all: readonly R[], text: string, kind: Kind): R {
   }
   throw unknown(text, all, kind);
 }
-
-/** Returns the last part of an id: `a16c`, or the seed `s3` of a sweep's run. */
-export const shortId = (id: string) => id.slice(id.lastIndexOf('-') + 1);
 
 /** Returns the id of a run; see {@link findRun}. Throws `run_unreadable` if its folder can't be indexed. */
 export async function resolveRun(client: Client, text: string): Promise<string> {

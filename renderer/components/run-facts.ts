@@ -8,6 +8,7 @@ import {
   mayShareDevice,
   phaseTitle,
 } from '../../core/contract/run-facts.ts';
+import { nameParts } from '../../core/contract/run-names.ts';
 
 export { isLive };
 
@@ -71,12 +72,6 @@ export const isDeviceInUse = (...facts: Parameters<typeof runsOnDevice>) => runs
 export function queueOf(runs: readonly RunSummary[] | null): RunSummary[] {
   const queued = runs?.filter(({ queuePosition }) => queuePosition !== null) ?? [];
   return queued.sort((a, b) => a.queuePosition! - b.queuePosition!);
-}
-
-/** Returns a run's name and the random suffix of its id, which distinguishes runs with the same name. */
-function nameParts({ id, name }: Pick<RunSummary, 'id' | 'name'>): { stem: string; hash: string } {
-  const hash = /-([0-9a-f]{4})$/.exec(id)?.[1] ?? '';
-  return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };
 }
 
 /**

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { derivedName, rolledBackTo, shortValue } from '../../core/contract/run-names.ts';
+import {
+  derivedName,
+  distinctName,
+  nameParts,
+  rolledBackTo,
+  shortId,
+  shortValue,
+} from '../../core/contract/run-names.ts';
+import { ownName } from '../../core/history/runs-table.ts';
+import { findPreset } from '../../core/presets/presets.ts';
 import { slug } from '../../core/run-directory/names.ts';
 
 describe('the name of a derived run', () => {
@@ -33,4 +42,33 @@ test('an id keeps Latin letters without their accents', () => {
   expect(slug('Größe — sweep', 32)).toBe('grosse-sweep');
   expect(slug('Ångström, čeština & Łódź', 32)).toBe('angstrom-cestina-lodz');
   expect(slug('模型', 32)).toBe('');
+});
+
+describe('short ids', () => {
+  test.each([
+    ['starter-frozen-lake-20261127-1746-0c9d', '0c9d'],
+    ['grpo-baseline-0c9d641c', '0c9d641c'],
+    ['table-3-quick-a16c-max-actions-5-s3', 's3'],
+    // Folders that were copied or named by hand.
+    ['starter-frozen-lake-20261127-1746-0c9d-copy', '0c9d-copy'],
+    ['hand-copy', 'hand-copy'],
+    ['my-run', 'my-run'],
+  ])('%s', (id, short) => expect(shortId(id)).toBe(short));
+
+  test('a run and its copies have different names', () => {
+    const ids = [
+      'starter-frozen-lake-20261127-1746-0c9d',
+      'starter-frozen-lake-20261127-1746-0c9d-copy',
+      'hand-copy',
+      'my-run',
+    ];
+    const config = findPreset('starter-frozen-lake').config;
+    const defaults = ids.map((id) => ({ id, name: ownName(id, { ...config, preset: 'starter-frozen-lake' }) }));
+    for (const runs of [defaults, ids.map((id) => ({ id, name: 'Mine' }))]) {
+      expect(new Set(runs.map(distinctName)).size).toBe(ids.length);
+      expect(new Set(runs.map((run) => JSON.stringify(nameParts(run)))).size).toBe(ids.length);
+    }
+    expect(defaults.map(distinctName)).toEqual(defaults.map(({ name }) => name));
+    expect(distinctName({ id: 'my-run', name: 'my-run' })).toBe('my-run');
+  });
 });

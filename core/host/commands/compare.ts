@@ -3,9 +3,10 @@ import type { Output, RunSettings, RunSummary } from '../../contract/contract.ts
 import { Failure } from '../../contract/failure.ts';
 import { panelHashes } from '../../contract/panel-words.ts';
 import { evaluatedLabel } from '../../contract/run-facts.ts';
+import { distinctName } from '../../contract/run-names.ts';
 import { isDerived } from '../../facts/setting-facts.ts';
 import { durationText, percent, print, table } from '../output.ts';
-import { findRun, shortId } from '../run-reference.ts';
+import { findRun } from '../run-reference.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
 
 /** Success on the levels of an environment, in [0, 1]. */
@@ -27,7 +28,7 @@ type Difference = RunSettings['settings'][number];
 export async function compareRuns(named: string[], { home, json }: CommandOptions): Promise<void> {
   const { runs, settings } = await withClient(home, (client) => fetchRuns(client, named), { repeatable: true });
   if (json) return print(JSON.stringify({ runs: runs.map(asJson), settings }, null, 2));
-  const titles = ['', ...runs.map(({ summary }) => titleOf(summary))];
+  const titles = ['', ...runs.map(({ summary }) => distinctName(summary))];
   print(table([titles, ...resultRows(runs)]));
   if (settings.length === 0) return print('\nNo settings differ.');
   print(`\nSettings that differ:\n${table(settings.map(settingRow))}`);
@@ -75,9 +76,6 @@ const asJson = ({ summary, success }: Compared) => {
   const echoTrap = trap?.state ?? null;
   return { id, name, status, iteration, iterations, success, panels, reward, trainingSeconds, echoTrap, collapse };
 };
-
-/** Returns the name, with the short id if the name does not end in it. */
-const titleOf = ({ id, name }: RunSummary) => (name.endsWith(shortId(id)) ? name : `${name} ${shortId(id)}`);
 
 function resultRows(runs: readonly Compared[]): string[][] {
   const row = (title: string, of: (run: Compared) => string) => [title, ...runs.map((run) => of(run) || '-')];

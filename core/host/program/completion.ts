@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, type Command, type Option } from 'commander';
 import { dataFolder } from '../../base/home.ts';
+import { shortId } from '../../contract/run-names.ts';
 import { baseConfig } from '../../presets/base.ts';
 import { presets } from '../../presets/presets.ts';
 import { keyPaths } from '../../run-config/tree.ts';
 import { print } from '../output.ts';
-import { shortId } from '../run-reference.ts';
 import { completionScripts, type Shell } from './completion-scripts.ts';
 
 /** Adds `completion`, which prints a shell's script, and the hidden command that the scripts call. */

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { distinctName } from '../../../core/contract/run-names.ts';
 import { shapeOf } from '../../charts/axes.ts';
 import type { ChartItem } from '../../charts/chart.tsx';
 import { type ChartGroup, ChartSections } from '../../charts/chart-sections.tsx';
@@ -78,7 +79,7 @@ export function CompareCharts({ compared, groups, legend, band }: ChartsProps) {
 
 const runSubject = ({ id, run, series, config, color, dash }: Compared): Subject => ({
   id,
-  label: run.name,
+  label: distinctName(run),
   source: series,
   shape: shapeOf(config),
   color,
@@ -143,7 +144,7 @@ function Charts({ compared, subjects, grouped, legend }: SubjectChartsProps) {
               // Runs that collapse alike have alerts with the same id.
               id: `${id} ${mark.id}`,
               color,
-              title: `${run.name}: ${mark.title}`,
+              title: `${distinctName(run)}: ${mark.title}`,
               ...(runPositions && { positions: runPositions }),
             }));
           }),
