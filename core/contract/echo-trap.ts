@@ -19,6 +19,10 @@ export const trapState = z.enum([
 ]);
 export type TrapState = z.infer<typeof trapState>;
 
+/** `unmeasured`: without a warning, but also without the metrics for a verdict. Such a run is never `healthy`. */
+export const trapVerdict = z.enum([...trapState.options, 'unmeasured']);
+export type TrapVerdict = z.infer<typeof trapVerdict>;
+
 /** Level of an alert; `warning` and above are alarms. A narrowing or locked run raises `watch`. */
 export const trapLevel = z.enum(['watch', 'warning', 'collapsing', 'collapsed']);
 export type TrapLevel = z.infer<typeof trapLevel>;
@@ -160,7 +164,7 @@ export type TrapCalibration = z.infer<typeof trapCalibration>;
 
 /** The monitor's full state at the newest processed iteration. */
 export const echoTrap = z.object({
-  state: trapState,
+  state: trapVerdict,
   /** Iteration at which this state began. */
   since: z.int(),
   /** Newest processed iteration; 0 before the first. */
@@ -225,7 +229,7 @@ export type KnownAction = AlertAction & {
 
 /** State of the monitor in a run summary. */
 export const trapBrief = z.object({
-  state: openWord(trapState),
+  state: openWord(trapVerdict),
   /** Iteration at which this state began. */
   since: z.int(),
 });

@@ -1,10 +1,10 @@
 import type { Alert } from './contract.ts';
-import type { TrapLevel, TrapState } from './echo-trap.ts';
+import type { TrapIndicator, TrapLevel, TrapState, TrapVerdict } from './echo-trap.ts';
 import { knownWord, type OpenWord } from './open-words.ts';
 
 /** Names of the monitor's states, and what a roll-back costs. */
 
-export const stateTitles: Record<TrapState, string> = {
+export const stateTitles: Record<TrapVerdict, string> = {
   healthy: 'Healthy',
   solved: 'Solved',
   watch: 'Early signals',
@@ -13,10 +13,20 @@ export const stateTitles: Record<TrapState, string> = {
   warning: 'Collapse is near',
   collapsing: 'Collapsing',
   collapsed: 'Collapsed',
+  unmeasured: 'Not measured',
+};
+
+export const indicatorTitles: Record<TrapIndicator['name'], string> = {
+  reward_std: 'Reward std (in-group)',
+  entropy: 'Entropy',
+  gradient: 'Gradient norm',
+  diversity: 'Template reasoning',
+  format: 'Response format',
+  success: 'Success',
 };
 
 /** Returns the display name of a state or level. An unknown value is returned unchanged. */
-export const stateTitle = (state: OpenWord<TrapState | TrapLevel>): string => knownWord(stateTitles, state) ?? state;
+export const stateTitle = (state: OpenWord<TrapVerdict | TrapLevel>): string => knownWord(stateTitles, state) ?? state;
 
 /** Returns the state that an alert of the monitor reported. */
 export const stateOfAlert = ({ kind, level }: Pick<Alert, 'kind' | 'level'>): OpenWord<TrapState> =>

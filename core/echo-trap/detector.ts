@@ -96,10 +96,13 @@ export function strengthOf({ value, baseline, threshold, hot }: Reading): number
   return Number.isNaN(strength) ? 0 : Math.min(maximumStrength, Math.max(0, strength));
 }
 
+/** Values that a mean or a baseline needs. */
+export const minimumValues = 3;
+
 /** Returns the mean of the last values, or NaN if there are too few. */
 export function smooth({ track, index, parameters }: View, name: Watched, window = parameters.window): number {
   const values = track.recent(name, index, window);
-  return values.length < Math.min(3, window) ? Number.NaN : mean(values);
+  return values.length < Math.min(minimumValues, window) ? Number.NaN : mean(values);
 }
 
 /**
@@ -110,7 +113,7 @@ export function smoothAdjusted(view: View, memory: Memory, name: Watched, window
   memory.luck ??= newDifficulty();
   const adjusted = adjustForDifficulty(view.track, view.index, name, memory.luck as Difficulty);
   const values = view.track.recentIndices(name, view.index, window).map(adjusted);
-  return values.length < 3 ? Number.NaN : mean(values);
+  return values.length < minimumValues ? Number.NaN : mean(values);
 }
 
 /** Returns the median of a series' first values, or NaN before the third. */
@@ -120,7 +123,7 @@ export function baselineOf({ track, index, parameters }: View, memory: Memory, n
   const value = track.at(name, index);
   if (!Number.isNaN(value)) first.push(value);
   memory[name] = first.length < parameters.baseline ? first : median(first);
-  return first.length < 3 ? Number.NaN : median(first);
+  return first.length < minimumValues ? Number.NaN : median(first);
 }
 
 /** Updates and returns the maximum under a key of the memory. NaN is ignored. */

@@ -1,4 +1,6 @@
 import type { TrapIndicator, TrapSignal, TrapState } from '../contract/echo-trap.ts';
+import { indicatorTitles } from '../contract/trap-words.ts';
+import { minimumValues } from './detector.ts';
 import { evidenceFor } from './words.ts';
 
 interface Group {
@@ -46,4 +48,21 @@ export function indicatorsOf(state: TrapState, signals: readonly TrapSignal[]): 
       since: starts.length > 0 ? Math.min(...starts) : null,
     };
   });
+}
+
+/** Indicators that a verdict needs, because a warning needs two families of signals. Success counts for none: it shows a collapse only afterwards. */
+const minimumMeasured = 2;
+
+const hasData = ({ state }: TrapIndicator) => state !== 'unknown';
+
+/** Returns whether a run without a warning can be called healthy. */
+export const isMeasured = (indicators: readonly TrapIndicator[]): boolean =>
+  indicators.filter((each) => hasData(each) && each.name !== 'success').length >= minimumMeasured;
+
+/** States why there is no verdict. `iterations`: those with episodes. */
+export function whyUnmeasured(indicators: readonly TrapIndicator[], iterations: number): string {
+  if (iterations < minimumValues) return `The monitor needs at least ${minimumValues} iterations.`;
+  const measured = indicators.filter(hasData).map(({ name }) => indicatorTitles[name].toLowerCase());
+  const names = measured.length === 0 ? '' : `: ${measured.join(', ')}`;
+  return `The run lacks the metrics for a verdict. ${measured.length} of ${indicators.length} indicators have data${names}. At least ${minimumMeasured} besides success are needed.`;
 }

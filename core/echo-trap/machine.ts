@@ -1,4 +1,4 @@
-import type { TrapLevel, TrapState } from '../contract/echo-trap.ts';
+import type { TrapLevel, TrapState, TrapVerdict } from '../contract/echo-trap.ts';
 import { knownWord, type OpenWord } from '../contract/open-words.ts';
 import type { Detector } from './detector.ts';
 import type { Outcome } from './outcome.ts';
@@ -22,7 +22,8 @@ export interface Standing {
 export const newStanding = (): Standing => ({ state: 'healthy', since: 0, calm: 0, next: null, reported: null });
 
 /** Severity of a state. */
-const ranks: Record<TrapState, number> = {
+const ranks: Record<TrapVerdict, number> = {
+  unmeasured: 0,
   healthy: 0,
   solved: 0,
   narrowing: 1,
@@ -32,13 +33,13 @@ const ranks: Record<TrapState, number> = {
   collapsing: 4,
   collapsed: 5,
 };
-/** Returns whether a state is `healthy` or `solved`. */
-export const isCalm = (state: TrapState): boolean => ranks[state] === ranks.healthy;
+/** Returns whether a state is `healthy`, `solved` or `unmeasured`. */
+export const isCalm = (state: TrapVerdict): boolean => ranks[state] === ranks.healthy;
 /** Returns whether a state is `warning` or worse. Unknown states are not. */
-export const isAlarm = (state: OpenWord<TrapState>) => (knownWord(ranks, state) ?? 0) >= ranks.warning;
+export const isAlarm = (state: OpenWord<TrapVerdict>) => (knownWord(ranks, state) ?? 0) >= ranks.warning;
 
 /** Returns whether reasoning is, or becomes, the same on every level. */
-export const losesVariety = (state: TrapState): boolean => state === 'narrowing' || state === 'locked';
+export const losesVariety = (state: TrapVerdict): boolean => state === 'narrowing' || state === 'locked';
 
 /** The level that a state reports. */
 const levelOf = (state: TrapState): TrapLevel | null => {

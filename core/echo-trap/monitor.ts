@@ -6,7 +6,7 @@ import { adviceFor } from './advice.ts';
 import { type Calibration, shippedCalibration } from './calibration.ts';
 import type { Detector, View } from './detector.ts';
 import { type Facts, factsOf } from './facts.ts';
-import { indicatorsOf } from './indicators.ts';
+import { indicatorsOf, isMeasured, whyUnmeasured } from './indicators.ts';
 import {
   advance,
   clearsAfter,
@@ -163,20 +163,24 @@ export class Monitor {
     const lastHealthy = this.lastHealthy();
     const { thresholds } = this.calibration;
     const signals = this.signals();
+    const indicators = indicatorsOf(last.state, signals);
+    const measured = last.state !== 'healthy' || isMeasured(indicators);
     const path = own.flatMap(({ position }) => position?.point ?? []);
     const risk = riskOf(latches, thresholds);
     // It was measured with the shipped thresholds, from checkpoints before a collapse.
     const hasRate = this.calibration.about.source === 'shipped' && last.state !== 'collapsed';
     return {
-      state: last.state,
+      state: measured ? last.state : 'unmeasured',
       since: last.since,
       iteration: last.iteration,
-      summary: stateSummary(
-        last.state,
-        signals,
-        last.iteration >= (this.config?.iterations ?? Number.POSITIVE_INFINITY),
-        clearsAfter(last.state, thresholds.calm_for),
-      ),
+      summary: measured
+        ? stateSummary(
+            last.state,
+            signals,
+            last.iteration >= (this.config?.iterations ?? Number.POSITIVE_INFINITY),
+            clearsAfter(last.state, thresholds.calm_for),
+          )
+        : whyUnmeasured(indicators, own.filter(({ played }) => played).length),
       why: strongestEvidence(last.state, signals),
       risk,
       collapseRate: risk !== null && hasRate ? collapseRateOf(risk) : null,
@@ -186,7 +190,7 @@ export class Monitor {
         own.flatMap(({ iteration, risk, state }) => (risk === null ? [] : { iteration, risk, alarm: isAlarm(state) })),
       ),
       lastHealthy,
-      indicators: indicatorsOf(last.state, signals),
+      indicators,
       map: {
         regime: last.regime,
         namedBy: last.namedBy,

@@ -1,4 +1,4 @@
-import type { TrapSignal, TrapState } from '../contract/echo-trap.ts';
+import type { TrapSignal, TrapState, TrapVerdict } from '../contract/echo-trap.ts';
 import { metricInSentence } from '../contract/metric-titles.ts';
 import description from '../run-directory/description.json' with { type: 'json' };
 import { isCalm, losesVariety } from './machine.ts';
@@ -26,7 +26,7 @@ const reasoningSignals = new Set(detectors.flatMap(({ name, family }) => (family
  * Returns the signal that explains a state best. In `watch` and `warning` it is the one with the largest contribution to the risk score, in
  * `narrowing` and `locked` the earliest active one about reasoning, otherwise the earliest active signal of the last stage.
  */
-export function mainSignal(state: TrapState, signals: readonly TrapSignal[]): TrapSignal | null {
+export function mainSignal(state: TrapVerdict, signals: readonly TrapSignal[]): TrapSignal | null {
   const observed = signals.filter(({ stage }) => stage !== 'setting');
   const [largest] = observed.toSorted((a, b) => b.contribution - a.contribution);
   if ((state === 'watch' || state === 'warning') && largest && largest.contribution > 0) return largest;
@@ -41,7 +41,7 @@ export function mainSignal(state: TrapState, signals: readonly TrapSignal[]): Tr
 const minimumContribution = 0.1;
 
 /** Returns the observed signals that are evidence for a state, the main one first; none for a healthy or solved run. */
-export function evidenceFor(state: TrapState, signals: readonly TrapSignal[]): TrapSignal[] {
+export function evidenceFor(state: TrapVerdict, signals: readonly TrapSignal[]): TrapSignal[] {
   if (isCalm(state)) return [];
   const main = mainSignal(state, signals);
   const others = signals.filter(

@@ -102,7 +102,7 @@ const trapReports: Readonly<Record<string, string>> = {
 
 function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
   const warning =
-    trap !== null && trap.state !== 'healthy' && trap.state !== 'solved' && trap.since <= checkpoint
+    trap !== null && !['healthy', 'solved', 'unmeasured'].includes(trap.state) && trap.since <= checkpoint
       ? [
           `The Echo Trap monitor has reported ${knownWord(trapReports, trap.state) ?? `"${trap.state}"`} since iteration ${trap.since}. The reasoning might not depend on the state.`,
         ]

@@ -1,12 +1,13 @@
-import type { TrapBrief, TrapIndicator, TrapLevel, TrapRegime, TrapState } from '../../core/contract/contract.ts';
+import type { TrapBrief, TrapIndicator, TrapLevel, TrapRegime, TrapVerdict } from '../../core/contract/contract.ts';
 import { knownWord, type OpenWord } from '../../core/contract/open-words.ts';
-import { stateTitle } from '../../core/contract/trap-words.ts';
+import { indicatorTitles, stateTitle } from '../../core/contract/trap-words.ts';
 import type { IconName } from './icon.tsx';
 
-/** Severity, shown by color and shape. */
-export type Tone = 'calm' | 'watch' | 'warning' | 'critical';
+/** Severity, shown by color and shape; `none` without a verdict. */
+export type Tone = 'none' | 'calm' | 'watch' | 'warning' | 'critical';
 
 export const toneIcons: Record<Tone, IconName> = {
+  none: 'quiet',
   calm: 'ok',
   watch: 'watch',
   warning: 'warning',
@@ -18,7 +19,8 @@ interface StateLabel {
   tone: Tone;
 }
 
-const tones: Record<TrapState, Tone> = {
+const tones: Record<TrapVerdict, Tone> = {
+  unmeasured: 'none',
   healthy: 'calm',
   solved: 'calm',
   watch: 'watch',
@@ -30,7 +32,7 @@ const tones: Record<TrapState, Tone> = {
 };
 
 /** Returns the label of a state or level. An unknown one is shown by its name, as a warning. */
-export const stateLabel = (state: OpenWord<TrapState | TrapLevel>): StateLabel => ({
+export const stateLabel = (state: OpenWord<TrapVerdict | TrapLevel>): StateLabel => ({
   word: stateTitle(state),
   tone: knownWord(tones, state) ?? 'warning',
 });
@@ -61,14 +63,18 @@ export const regimeLabels: Record<TrapRegime, RegimeLabel> = {
 export const regimeLabel = (regime: OpenWord<TrapRegime>): RegimeLabel =>
   knownWord(regimeLabels, regime) ?? { word: regime, meaning: 'unknown to this version' };
 
-export const indicatorLabels: Record<TrapIndicator['name'], { name: string; meaning: string }> = {
-  reward_std: { name: 'Reward std (in-group)', meaning: 'Rewards within a group become equal' },
-  entropy: { name: 'Entropy', meaning: 'Responses lose variety or become random' },
-  gradient: { name: 'Gradient norm', meaning: 'Gradient spikes' },
-  diversity: { name: 'Template reasoning', meaning: 'Reasoning becomes the same on every level' },
-  format: { name: 'Response format', meaning: 'Responses lose their format or grow longer' },
-  success: { name: 'Success', meaning: 'Fewer levels are solved, or episodes need more turns' },
+const indicatorMeanings: Record<TrapIndicator['name'], string> = {
+  reward_std: 'Rewards within a group become equal',
+  entropy: 'Responses lose variety or become random',
+  gradient: 'Gradient spikes',
+  diversity: 'Reasoning becomes the same on every level',
+  format: 'Responses lose their format or grow longer',
+  success: 'Fewer levels are solved, or episodes need more turns',
 };
+export const indicatorLabel = (name: TrapIndicator['name']) => ({
+  name: indicatorTitles[name],
+  meaning: indicatorMeanings[name],
+});
 
 export const indicatorStateLabels: Record<TrapIndicator['state'], string> = {
   on: 'active',
@@ -77,4 +83,4 @@ export const indicatorStateLabels: Record<TrapIndicator['state'], string> = {
 };
 
 export const sinceText = ({ state, since }: TrapBrief): string =>
-  since <= 1 && state === 'healthy' ? 'since the start' : `since iteration ${since}`;
+  state === 'unmeasured' ? '' : since <= 1 && state === 'healthy' ? 'since the start' : `since iteration ${since}`;

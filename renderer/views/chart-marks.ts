@@ -47,7 +47,7 @@ export function alertMark(alert: Alert): ChartMark {
   return {
     id,
     iteration,
-    tone: tone === 'calm' ? 'watch' : tone,
+    tone: tone === 'calm' || tone === 'none' ? 'watch' : tone,
     title: `${word} at iteration ${iteration}`,
     // The full message is too long for a chart; the panel shows it.
     text: evidence ?? message,

@@ -7,7 +7,7 @@ import { adviceFor } from '../../core/echo-trap/advice.ts';
 import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
 import { indicatorsOf } from '../../core/echo-trap/indicators.ts';
 import { readLabeledRun } from '../../core/echo-trap/labeled-runs.ts';
-import { advance, isAlarm, newStanding } from '../../core/echo-trap/machine.ts';
+import { advance, isAlarm, isCalm, newStanding } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { detectors } from '../../core/echo-trap/signals.ts';
 import { parseThresholds, shippedThresholds } from '../../core/echo-trap/thresholds.ts';
@@ -186,7 +186,7 @@ describe('the Echo Trap monitor', () => {
         if (!view) continue;
         const { state, signals, indicators, map, summary, why, warned, risk, riskLimits } = view;
         const lit = indicators.filter((each) => each.state === 'on');
-        const calm = state === 'healthy' || state === 'solved';
+        const calm = isCalm(state);
         expect(lit.length > 0, `${point.iteration}: ${summary}`).toBe(!calm);
         expect(map.regime === 'healthy' || !map.position).toBe(calm || !map.position);
         const [main] = evidenceFor(state, signals);

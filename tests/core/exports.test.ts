@@ -461,7 +461,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     expect(output).toBe('');
     expect(await run('export', 'a-real', '--as', 'csv', '--out', out)).toMatchObject({
       status: 0,
-      output: join(out, 'Sokoban-run-metrics.csv'),
+      output: join(out, 'Sokoban-a-real-run-metrics.csv'),
     });
     const again = await run('export', 'a-real', '--as', 'csv', '--out', out);
     expect(again).toMatchObject({ status: 2, errors: expect.stringContaining('details: export_exists') });
@@ -492,7 +492,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
           .slice(1)
           .map((after) => after.startsWith(clear)),
       ).not.toContain(false);
-      expect(screen).toContain(`${join(out, 'Sokoban-run-metrics.csv')}\n`);
+      expect(screen).toContain(`${join(out, 'Sokoban-a-real-run-metrics.csv')}\n`);
       expect(screen.at(-1)).toMatch(/^iteration,/);
     } finally {
       for (const spy of spies) spy.mockRestore();

@@ -287,11 +287,37 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     const twice = `${evaluated}\n52,NaN,0.5,NaN`;
     for (const text of [sparse, passed, evaluated, twice]) {
       const { trap, alerts, remarks } = await monitored('verl', text);
-      expect(trap).toMatchObject({ state: 'healthy' });
+      expect(trap).toMatchObject({ state: 'unmeasured' });
       expect(alerts).toEqual([]);
       expect(remarks).toEqual([expect.stringMatching(/^\d+ cells? with NaN or Infinity skipped\.$/)]);
     }
     expect((await monitored('verl', `${twice}\n53,NaN,0.5,NaN`)).trap).toMatchObject({ since: 51 });
+  });
+
+  test.each<[columns: string[], steps: number, state: string, summary: string]>([
+    [
+      ['reward', 'loss'],
+      3,
+      'unmeasured',
+      '1 of 6 indicators have data: success. At least 2 besides success are needed.',
+    ],
+    [
+      ['reward', 'entropy'],
+      60,
+      'unmeasured',
+      '2 of 6 indicators have data: entropy, success. At least 2 besides success',
+    ],
+    [['reward', 'entropy', 'grad_norm'], 2, 'unmeasured', 'The monitor needs at least 3 iterations.'],
+    [['reward', 'entropy', 'grad_norm'], 3, 'healthy', 'No evidence of collapse.'],
+  ])('calls a run healthy only if it measures enough: %j for %i steps', async (names, steps, state, summary) => {
+    const columns = Object.fromEntries(names.map((name) => [name, name]));
+    const text = table(columns, () => Object.fromEntries(names.map((name) => [name, 0.5])), steps);
+    const { trap, runId } = await monitored('other', text);
+    expect(trap).toMatchObject({ state, summary: expect.stringContaining(summary) });
+    const { output } = await starpoHere(['show', runId], world.environment());
+    expect(output).toMatch(state === 'healthy' ? /echo trap +healthy since/ : /echo trap +unmeasured: too few/);
+    const alerts = await starpoHere(['alerts', runId], world.environment());
+    expect(alerts.output).toMatch(state === 'healthy' ? /^Healthy since iteration 0\. / : /^Not measured\. The /);
   });
 
   test('does not mention reasoning if it was not measured', async () => {

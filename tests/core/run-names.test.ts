@@ -8,7 +8,6 @@ import {
   shortValue,
 } from '../../core/contract/run-names.ts';
 import { ownName } from '../../core/history/runs-table.ts';
-import { findPreset } from '../../core/presets/presets.ts';
 import { slug } from '../../core/run-directory/names.ts';
 
 describe('the name of a derived run', () => {
@@ -62,8 +61,7 @@ describe('short ids', () => {
       'hand-copy',
       'my-run',
     ];
-    const config = findPreset('starter-frozen-lake').config;
-    const defaults = ids.map((id) => ({ id, name: ownName(id, { ...config, preset: 'starter-frozen-lake' }) }));
+    const defaults = ids.map((id) => ({ id, name: ownName(id, { preset: 'starter-frozen-lake', environments: [] }) }));
     for (const runs of [defaults, ids.map((id) => ({ id, name: 'Mine' }))]) {
       expect(new Set(runs.map(distinctName)).size).toBe(ids.length);
       expect(new Set(runs.map((run) => JSON.stringify(nameParts(run)))).size).toBe(ids.length);

@@ -115,7 +115,7 @@ test('an imported run has a page without unavailable actions', async () => {
   await page.core.supervisor.add(runId);
   page.open(`#/run/${runId}`);
   await page.shown(page.withText('h1', 'elsewhere'));
-  await page.shown(page.withText('[data-echo-trap]', /Echo Trap.*Not measured.*needs at least three iterations/));
+  await page.shown(page.withText('[data-echo-trap]', /Echo Trap.*Not measured.*needs at least 3 iterations/));
   expect(page.find('[data-echo-trap]')!.dataset.tone).toBe('none');
   await page.shown(page.withText('.status-badge', 'Completed'));
   expect(page.withText('button', /^(Start|Resume|Evaluate)/)()).toBeUndefined();

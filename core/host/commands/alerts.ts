@@ -23,7 +23,8 @@ export async function listAlerts(
   );
   if (json) return print(JSON.stringify({ alerts, echoTrap: trap }, null, 2));
   if (trap) {
-    print(`${stateTitles[trap.state]} since iteration ${trap.since}. ${trap.summary}`);
+    const since = trap.state === 'unmeasured' ? '' : ` since iteration ${trap.since}`;
+    print(`${stateTitles[trap.state]}${since}. ${trap.summary}`);
     for (const each of trap.why) print(`  ${each}`);
   }
   for (const alert of alerts) print(describeAlert(alert));

@@ -5,6 +5,7 @@ import type {
   RunCollapse,
   RunStorage,
   RunSummary,
+  TrapBrief,
   UnreadableFolder,
 } from '../../contract/contract.ts';
 import { checkLine, verdictSummary } from '../../contract/first-step-words.ts';
@@ -75,7 +76,7 @@ function describe(
       : []),
     ...(run.collapse ? [['collapsed', collapseLine(run.collapse)]] : []),
     ...(run.parent ? [['forked from', parentOf(run.parent)]] : []),
-    ...(run.trap ? [['echo trap', `${run.trap.state} since iteration ${run.trap.since}`]] : []),
+    ...(run.trap ? [['echo trap', trapText(run.trap)]] : []),
     ...(run.lastAction ? [['action', actionText(run.lastAction)]] : []),
     ['folder', folder],
     ['disk', storageLine(storage)],
@@ -95,6 +96,9 @@ function describe(
 /** `48.4 % at iteration 40 -> 0.0 % at 150, warned at 16`. */
 const collapseLine = ({ peak, last, warnedAt }: RunCollapse) =>
   `${percent(peak.success)} at iteration ${peak.iteration} -> ${percent(last.success)} at ${last.iteration}${warnedAt === null ? '' : `, warned at ${warnedAt}`}`;
+
+const trapText = ({ state, since }: TrapBrief) =>
+  state === 'unmeasured' ? 'unmeasured: too few iterations or metrics' : `${state} since iteration ${since}`;
 
 const firstStepTable = (check: FirstStepCheck) =>
   [

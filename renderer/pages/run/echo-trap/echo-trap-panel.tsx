@@ -30,28 +30,22 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
       <NoVerdict loading={trap === undefined} />
     ) : null;
   const verdict = verdictOf(run, trap);
-  const measured = isMeasured(verdict, trap);
   const { word, tone } = stateLabel(verdict.state);
   const openAlerts = alerts.filter((alert) => isOpen(alert, Date.now())).length;
   // A run that has ended after a collapse has the button beside its result.
   const next = endedCollapsed(run) ? undefined : recommended(run, trap.advice);
   return (
-    <section
-      className={`panel ${styles.panel}`}
-      data-tone={measured ? tone : 'none'}
-      aria-labelledby={`${body}-title`}
-      data-echo-trap
-    >
+    <section className={`panel ${styles.panel}`} data-tone={tone} aria-labelledby={`${body}-title`} data-echo-trap>
       <div className={styles.head}>
         <span className={styles.tone}>
-          <Icon name={measured ? toneIcons[tone] : 'quiet'} size={20} />
+          <Icon name={toneIcons[tone]} size={20} />
         </span>
         <div className={styles.text}>
           <h2 id={`${body}-title`}>
             <button type="button" aria-expanded={open} aria-controls={body} onClick={() => setOpen(!open)}>
               <span>Echo Trap</span>
-              <strong className={styles.tone}>{measured ? word : 'Not measured'}</strong>
-              {measured && <span className={styles.since}>{verdict.since}</span>}
+              <strong className={styles.tone}>{word}</strong>
+              {verdict.since && <span className={styles.since}>{verdict.since}</span>}
               {openAlerts > 0 && (
                 <span className="badge">
                   {openAlerts} alert{openAlerts === 1 ? '' : 's'}
@@ -62,7 +56,7 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
               </span>
             </button>
           </h2>
-          <Why reasons={measured ? [verdict.summary, ...verdict.why] : [whyUnmeasured(run)]} />
+          <Why reasons={[verdict.summary, ...verdict.why]} />
         </div>
         {next && <NextStep run={run} advice={next} alertId={newestOpen(alerts)?.id} urgent={isAlarm(verdict.state)} />}
       </div>
@@ -87,18 +81,6 @@ function Why({ reasons: [summary, ...evidence] }: { reasons: string[] }) {
     </>
   );
 }
-
-/** Returns whether the verdict rests on data. Imported runs may have metrics that no detector uses. Success alone shows a collapse only afterwards. */
-const isMeasured = ({ state }: Verdict, { indicators }: EchoTrap) =>
-  state !== 'healthy' || indicators.some((indicator) => indicator.name !== 'success' && indicator.state !== 'unknown');
-
-/** Iterations that form the first baseline (core/echo-trap/detector.ts). */
-const baselineIterations = 3;
-
-const whyUnmeasured = ({ iteration }: RunSummary) =>
-  iteration < baselineIterations
-    ? 'The monitor needs at least three iterations.'
-    : 'The run has no metric from which the monitor can recognize a collapse.';
 
 /** Returns whether a run that has not started may still do so. */
 const mayStart = ({ status }: RunSummary) => isLive(status) || status === 'created' || status === 'queued';

@@ -1,7 +1,7 @@
 import type { TrapIndicator, TrapSignal } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
 import { metricValue } from '../../../charts/metric-sections.ts';
-import { indicatorLabels, indicatorStateLabels } from '../../../components/trap-labels.ts';
+import { indicatorLabel, indicatorStateLabels } from '../../../components/trap-labels.ts';
 import styles from './indicators.module.css';
 
 interface IndicatorsProps {
@@ -23,7 +23,7 @@ export function Indicators({ indicators, signals }: IndicatorsProps) {
 function Indicator({ indicator, signals }: { indicator: TrapIndicator; signals: readonly TrapSignal[] }) {
   const { name, state, series, value, baseline, since } = indicator;
   const active = signals.filter((signal) => indicator.signals.includes(signal.name));
-  const label = indicatorLabels[name];
+  const label = indicatorLabel(name);
   return (
     <li className={styles.indicator} data-state={state} title={label.meaning}>
       <Dot state={state} />
