@@ -38,8 +38,7 @@ function Row({ model }: { model: ModelEntry }) {
   return (
     <tr>
       <th scope="row">
-        <span className={styles.name}>{name}</span>
-        <span className="tag">{modelSources[source]}</span>
+        <span className={styles.name}>{name}</span> <span className="tag">{modelSources[source]}</span>
         <span className={`faint ${styles.path}`} title={folder}>
           {folder}
         </span>

@@ -123,12 +123,14 @@ function CreateSweeps({ study: { sweeps } }: { study: PaperStudyFacts }) {
           . Existing sweeps are not created again.
         </p>
         <span className="spacer" />
-        <Button writes disabled={busy} onClick={() => void create(false)}>
-          Create study
-        </Button>
-        <Button writes icon="play" disabled={busy} onClick={() => void create(true)}>
-          Create and start study
-        </Button>
+        <div className="row">
+          <Button writes disabled={busy} onClick={() => void create(false)}>
+            Create study
+          </Button>
+          <Button writes icon="play" disabled={busy} onClick={() => void create(true)}>
+            Create and start study
+          </Button>
+        </div>
       </footer>
       {problem && (
         <p className={styles.wrong} role="alert">

@@ -140,7 +140,7 @@ function ModelFolder({ card, model }: { card: ModelCard; model: ChosenModel }) {
         onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
         aria-describedby={`${id}-state`}
       />
-      <Button kind="quiet" icon="reset" onClick={model.recheck} label="Check the model folder again">
+      <Button kind="quiet" icon="reset" onClick={model.recheck} label="Check again: model folder">
         Check again
       </Button>
       <div id={`${id}-state`} className={styles.state} role="status">

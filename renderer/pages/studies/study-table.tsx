@@ -133,7 +133,9 @@ function Mean({ estimate }: { estimate: Estimate | null }) {
   return (
     <td className="numeric">
       {percent(estimate.mean)}
-      <span className={`faint ${styles.interval}`}>{spreadInWords(estimate, (share) => percent(share, 0))}</span>
+      <span className={`faint ${styles.interval}`}>
+        {spreadInWords(estimate, (share) => percent(share, 0)).replace('n = ', 'n\u00a0=\u00a0')}
+      </span>
     </td>
   );
 }

@@ -120,8 +120,8 @@ function Diagnostics() {
   return (
     <Section title="Report a problem">
       <p className="muted">
-        A diagnostics file contains versions, these checks, the state of your runs and the last lines of their logs.
-        Excludes tokens, weights, episodes and notes; your user name and home folder are redacted.
+        A diagnostics file contains versions, these checks, the state of your runs and the last lines of their logs. It
+        excludes tokens, weights, episodes and notes. Your user name and home folder are redacted.
       </p>
       <div className={`${styles.actions} row wrap`}>
         <Button icon="export" onClick={() => void create()} disabled={busy}>
