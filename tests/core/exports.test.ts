@@ -465,8 +465,8 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     });
     const again = await run('export', 'a-real', '--as', 'csv', '--out', out);
     expect(again).toMatchObject({ status: 2, errors: expect.stringContaining('details: export_exists') });
-    expect((await run('export', 'run', '--as', 'methods')).output).toContain('Sokoban');
-    expect((await run('export', 'run', '--as', 'parquet')).errors).toContain('--out');
+    expect((await run('export', 'a-real', '--as', 'methods')).output).toContain('Sokoban');
+    expect((await run('export', 'a-real', '--as', 'parquet')).errors).toContain('--out');
     expect(existsSync(join(world.home, 'exports'))).toBe(false);
   });
 

@@ -60,9 +60,9 @@ test.each(['light', 'dark'] as const)('exports in the browser, %s', async (color
   await page.getByRole('region', { name: 'Methods paragraph' }).getByText('AdamW').waitFor();
   expect(await violations(page)).toEqual([]);
   const csv = await saved(page, 'Download CSV');
-  expect(csv.name).toBe('Sokoban-run-metrics.csv');
+  expect(csv.name).toBe('Sokoban-a-real-run-metrics.csv');
   expect(csv.bytes.toString()).toMatch(/^iteration,time,[^\n]*rollout\/reward_mean/);
-  await page.getByText('Downloaded Sokoban-run-metrics.csv').waitFor();
+  await page.getByText('Downloaded Sokoban-a-real-run-metrics.csv').waitFor();
   await page.getByLabel('Checkpoint').selectOption('iteration 2');
   const model = await saved(page, 'Download Hugging Face folder');
   expect(await namesIn(model.bytes)).toEqual(expect.arrayContaining(['README.md', 'model.safetensors']));
@@ -73,15 +73,15 @@ test.each(['light', 'dark'] as const)('exports in the browser, %s', async (color
 test('a run is exported as one file and imported again', async () => {
   const page = await visit('/run/a-real-run');
   const complaints = collectComplaints(page);
-  await page.getByRole('button', { name: 'More for Sokoban run' }).click();
+  await page.getByRole('button', { name: 'More for Sokoban a-real-run' }).click();
   const item = page.getByRole('menuitem', { name: 'Export as one file…' });
   await item.waitFor();
   expect(await violations(page)).toEqual([]);
   await item.click();
   const bundle = await saved(page, 'Export');
-  expect(bundle.name).toBe('Sokoban-run.starpo.zip');
+  expect(bundle.name).toBe('Sokoban-a-real-run.starpo.zip');
   expect(await namesIn(bundle.bytes)).toEqual(expect.arrayContaining(['bundle.json', 'run/events.jsonl']));
-  await page.getByText('Downloaded Sokoban-run.starpo.zip.').waitFor();
+  await page.getByText('Downloaded Sokoban-a-real-run.starpo.zip.').waitFor();
   await page.evaluate(() => {
     location.hash = '#/history';
   });
