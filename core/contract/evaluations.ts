@@ -3,6 +3,9 @@ import { apiError, metrics } from './runs.ts';
 
 export const evaluationName = z.string().regex(/^[a-z0-9-]{1,64}$/);
 
+/** `evaluation.temperature`, and `top_p`, `top_k` and `min_p` of `rollout`. */
+const sampling = { temperature: z.number(), topP: z.number(), topK: z.int(), minP: z.number() };
+
 /** An evaluation of a checkpoint on request, running or finished (docs/formats/evaluation.md). */
 export const evaluation = z.object({
   name: evaluationName,
@@ -13,7 +16,7 @@ export const evaluation = z.object({
   label: z.string(),
   environment: z.string().describe('environment type'),
   levels: z.int(),
-  temperature: z.number(),
+  ...sampling,
   /** Seed of the first level. */
   seed: z.int(),
   /** Hash of the file of its levels (docs/formats/panels.md); null until done, and for results of earlier trainers. */
@@ -43,7 +46,7 @@ export const evaluationChoices = z.object({
     }),
   ),
   levels: z.int(),
-  temperature: z.number(),
+  ...sampling,
   seed: z.int(),
 });
 export type EvaluationChoices = z.infer<typeof evaluationChoices>;

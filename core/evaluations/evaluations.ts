@@ -18,6 +18,8 @@ import {
   evaluationChanges,
   evaluationTarget,
   otherEnvironments,
+  ownSettings,
+  samplingOf,
 } from './target.ts';
 
 export interface NewEvaluation extends EvaluationOptions {
@@ -72,10 +74,10 @@ export class Evaluations {
       own: false,
       config,
     }));
-    const { levels, temperature } = config.evaluation;
+    const { levels, seed, ...sampling } = ownSettings(config);
     const checkpoints = checkpointsOf(this.parts.runs.folder(runId)).toReversed();
     const environments = [...own, ...others];
-    return { checkpoints, environments, levels, temperature, seed: config.levels.validation_seed };
+    return { checkpoints, environments, levels, ...samplingOf(sampling), seed };
   }
 
   /**
@@ -174,6 +176,9 @@ export class Evaluations {
       environment: JSON.stringify(target.environment),
       levels: target.levels,
       temperature: target.temperature,
+      'top-p': target.top_p,
+      'top-k': target.top_k,
+      'min-p': target.min_p,
       seed: target.seed,
       name: evaluation.name,
     };

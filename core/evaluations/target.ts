@@ -11,14 +11,24 @@ export interface EvaluationOptions {
   set?: Record<string, Setting> | undefined;
   levels?: number | undefined;
   temperature?: number | undefined;
+  topP?: number | undefined;
+  topK?: number | undefined;
+  minP?: number | undefined;
   seed?: number | undefined;
 }
 
-export interface EvaluationTarget {
-  environment: EnvironmentConfig;
+/** Settings of an evaluation, named as in run.json. */
+interface EvaluationSettings {
   levels: number;
   temperature: number;
+  top_p: number;
+  top_k: number;
+  min_p: number;
   seed: number;
+}
+
+export interface EvaluationTarget extends EvaluationSettings {
+  environment: EnvironmentConfig;
 }
 
 /** Returns preset environments of types that a run did not train on. */
@@ -34,26 +44,40 @@ export function otherEnvironments(config: RunConfig): EnvironmentConfig[] {
 export function evaluationTarget(config: RunConfig, options: EvaluationOptions): EvaluationTarget {
   const environment = chooseEnvironment(config, options.on);
   const changed = { ...withSettings(environment, options.set ?? {}), share: 1 };
-  const { levels, temperature, seed } = { ...ownTarget(config), ...overridesIn(options) };
+  const settings = { ...ownSettings(config), ...overridesIn(options) };
+  const { levels, temperature, top_p, top_k, min_p, seed } = settings;
   const whole = validateConfig({
     ...config,
     environments: [changed],
+    rollout: { ...config.rollout, top_p, top_k, min_p },
     evaluation: { ...config.evaluation, levels, temperature },
     levels: { ...config.levels, validation_seed: seed },
   });
-  return { environment: whole.environments[0]!, levels, temperature, seed };
+  return { environment: whole.environments[0]!, ...settings };
 }
 
-const ownTarget = ({ evaluation, levels }: RunConfig) => ({
+/** Returns the settings of the run's own evaluation. */
+export const ownSettings = ({ evaluation, rollout, levels }: RunConfig): EvaluationSettings => ({
   levels: evaluation.levels,
   temperature: evaluation.temperature,
+  top_p: rollout.top_p,
+  top_k: rollout.top_k,
+  min_p: rollout.min_p,
   seed: levels.validation_seed,
 });
 
-function overridesIn({ levels, temperature, seed }: EvaluationOptions) {
+/** Returns sampling settings as named in the API. */
+export const samplingOf = ({ temperature, top_p, top_k, min_p }: Omit<EvaluationSettings, 'levels' | 'seed'>) => ({
+  ...{ temperature, topP: top_p, topK: top_k, minP: min_p },
+});
+
+function overridesIn({ levels, temperature, topP, topK, minP, seed }: EvaluationOptions): Partial<EvaluationSettings> {
   return {
     ...(levels === undefined ? {} : { levels }),
     ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(topK === undefined ? {} : { top_k: topK }),
+    ...(minP === undefined ? {} : { min_p: minP }),
     ...(seed === undefined ? {} : { seed }),
   };
 }
@@ -97,15 +121,12 @@ function fullPaths(environment: EnvironmentConfig, set: Record<string, Setting>)
 }
 
 /** The levels and settings that an evaluation plays. */
-export interface Evaluated {
+export interface Evaluated extends EvaluationSettings {
   environment: Pick<EnvironmentConfig, 'label' | 'type' | 'config'>;
-  levels: number;
-  temperature: number;
-  seed: number;
 }
 
 /** Describes differences from the run's (or preset's) evaluation, such as `size=6`. */
-export function evaluationChanges(config: RunConfig, { environment, ...numbers }: Evaluated): string[] {
+export function evaluationChanges(config: RunConfig, { environment, ...settings }: Evaluated): string[] {
   const base =
     config.environments.find(({ label }) => label === environment.label) ??
     otherEnvironments(config).find(({ type }) => type === environment.type);
@@ -121,7 +142,7 @@ export function evaluationChanges(config: RunConfig, { environment, ...numbers }
   return [
     ...differences({ ...baseRules }, Object.fromEntries(Object.entries(ownRules).filter(([key]) => key in baseRules))),
     ...differences({ ...baseConfig }, { ...ownConfig }),
-    ...differences(ownTarget(config), numbers),
+    ...differences({ ...ownSettings(config) }, settings),
   ];
 }
 

@@ -60,13 +60,18 @@ function opening({ environments, iterations, seed, filter, start }: RunConfig, {
   return `We trained ${name} with multi-turn reinforcement learning (${variant}, arXiv:2504.20073) on ${listed(trained)} for ${length} with seed ${seed}.${from}`;
 }
 
+/** Returns sampling settings as text, such as `temperature 0.5 and top-p 0.9`. */
+export const samplingText = ({ temperature, top_p, top_k, min_p }: SamplingSettings) =>
+  listed([
+    `temperature ${temperature}`,
+    ...(top_p < 1 ? [`top-p ${top_p}`] : []),
+    ...(top_k > 0 ? [`top-k ${top_k}`] : []),
+    ...(min_p > 0 ? [`min-p ${min_p}`] : []),
+  ]);
+
+type SamplingSettings = Pick<RunConfig['rollout'], 'temperature' | 'top_p' | 'top_k' | 'min_p'>;
+
 function rolloutText({ rollout, environments, levels }: RunConfig): string {
-  const sampling = [
-    `temperature ${rollout.temperature}`,
-    ...(rollout.top_p < 1 ? [`top-p ${rollout.top_p}`] : []),
-    ...(rollout.top_k > 0 ? [`top-k ${rollout.top_k}`] : []),
-    ...(rollout.min_p > 0 ? [`min-p ${rollout.min_p}`] : []),
-  ];
   const range = (values: number[], word: string) => {
     const [low, high] = [Math.min(...values), Math.max(...values)];
     return `${low === high ? low : `${low} to ${high}`} ${word}${high === 1 ? '' : 's'}`;
@@ -91,7 +96,7 @@ function rolloutText({ rollout, environments, levels }: RunConfig): string {
     rollout.context_turns === 0
       ? ''
       : ` Each response was sampled from a context of the last ${range([rollout.context_turns], 'turn')} and trained as a sample of that context.`;
-  return `Each iteration sampled ${rollout.group_size} episodes on each of ${rollout.groups} ${levelText}, with up to ${turns} and ${actions} per episode and responses of up to ${rollout.max_response_tokens} tokens at ${listed(sampling)}.${rounds}${context} ${format}`;
+  return `Each iteration sampled ${rollout.group_size} episodes on each of ${rollout.groups} ${levelText}, with up to ${turns} and ${actions} per episode and responses of up to ${rollout.max_response_tokens} tokens at ${samplingText(rollout)}.${rounds}${context} ${format}`;
 }
 
 function rewardText({ reward }: RunConfig): string {
@@ -269,10 +274,10 @@ export function fixedLevels({ levels, evaluation, rollout, iterations }: RunConf
 }
 
 function evaluationText(config: RunConfig, panels: readonly PanelHash[]): string {
-  const { evaluation, environments } = config;
+  const { evaluation, environments, rollout } = config;
   if (!environments.some(({ validate }) => validate)) return '';
   const often = evaluation.every === 0 ? 'At the start and the end' : `Every ${evaluation.every} iterations`;
-  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)}${panelsInBrackets(panels)} at temperature ${evaluation.temperature}.`;
+  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)}${panelsInBrackets(panels)} at ${samplingText({ ...rollout, temperature: evaluation.temperature })}.`;
 }
 
 function machineText({ precision, exactness }: RunConfig, started: RunRecord['started']): string {

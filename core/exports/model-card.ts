@@ -6,7 +6,7 @@ import { typeTitle } from '../presets/environment-words.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
 import { markdownText, yamlText } from './escape.ts';
-import { fixedLevels, methodsText } from './methods.ts';
+import { fixedLevels, methodsText, samplingText } from './methods.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
 import { evaluatedLabels, markdownTable, successText } from './tables.ts';
@@ -71,21 +71,21 @@ function results({ config, record: { points, panels }, checkpoint, evaluations }
   const own = evaluatedLabels(at).map((label) => [
     typeTitle(label),
     `${config.evaluation.levels}${panelText(panels.find((each) => each.label === label)?.hash)}`,
-    `${config.evaluation.temperature}`,
+    samplingText({ ...config.rollout, temperature: config.evaluation.temperature }),
     checkpoint === points[0]?.iteration ? '–' : successText(first, label),
     successText(at, label),
   ]);
-  const requested = evaluations.map(({ environment, levels, temperature, panel, metrics }) => [
+  const requested = evaluations.map(({ environment, levels, panel, metrics, ...sampling }) => [
     `${typeTitle(environment.label)} (requested)`,
     `${levels}${panelText(panel)}`,
-    `${temperature}`,
+    samplingText(sampling),
     '–',
     successText(metrics, environment.label),
   ]);
   if (own.length + requested.length === 0) return 'This checkpoint was not evaluated.';
   return markdownTable({
     caption: `Success on ${fixedLevels(config)}, with the 95 % Wilson interval over levels. One run with one seed; the interval does not cover variation between seeds.`,
-    head: ['Environment', 'Levels', 'Temperature', 'Before training', 'This checkpoint'],
+    head: ['Environment', 'Levels', 'Sampling', 'Before training', 'This checkpoint'],
     rows: [...own, ...requested],
   }).trimEnd();
 }

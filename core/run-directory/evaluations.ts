@@ -14,6 +14,10 @@ export const evaluationResult = z.looseObject({
   levels: z.int(),
   seed: z.int(),
   temperature: z.number(),
+  /** Absent in results of earlier trainers, which sampled from the whole distribution. */
+  top_p: z.number().default(1),
+  top_k: z.int().default(0),
+  min_p: z.number().default(0),
   /** Hash of its panel. Absent in results of earlier trainers. */
   panel: z.string().nullable().default(null),
   environment: z.looseObject({

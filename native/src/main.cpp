@@ -73,6 +73,15 @@ int main(int argc, char** argv) {
   evaluate->add_option("--levels", evaluation.levels, "number of levels; default: evaluation.levels of run.json");
   evaluate->add_option("--temperature", evaluation.temperature,
                        "sampling temperature; default: evaluation.temperature of run.json");
+  evaluate->add_option("--top-p", evaluation.top_p,
+                       "total probability of the tokens to sample from, 0.01 to 1; 1 disables it; default: "
+                       "rollout.top_p of run.json");
+  evaluate->add_option(
+      "--top-k", evaluation.top_k,
+      "number of most likely tokens to sample from; 0 disables it; default: rollout.top_k of run.json");
+  evaluate->add_option("--min-p", evaluation.min_p,
+                       "minimum probability of a token, as a fraction of the most likely token's, 0 to 1; 0 disables "
+                       "it; default: rollout.min_p of run.json");
   evaluate->add_option("--seed", evaluation.seed,
                        "seed of the first level; default: levels.validation_seed of run.json");
   evaluate->add_option("--name", evaluation.name,

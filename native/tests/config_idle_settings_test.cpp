@@ -220,6 +220,7 @@ TEST_CASE("settings of the other task have no effect") {
   CHECK(reinforces.contains("warm_start.plain"));
   CHECK_FALSE(reinforces.contains("advantage.estimator"));
   CHECK_FALSE(warms.contains("warm_start.plain"));
+  CHECK_FALSE(warms.contains("rollout.top_p"));  // evaluations use it
   for (const char* path : {"advantage.estimator", "diagnostics.every", "automatic_action"}) {
     CAPTURE(path);
     CHECK(warms.contains(path));

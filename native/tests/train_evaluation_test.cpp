@@ -202,6 +202,36 @@ TEST_CASE_FIXTURE(TwoEnvironments, "levels, temperature, seed and environment ca
   CHECK(error_code_of([&] { evaluate({.checkpoint = 2, .label = "nowhere"}); }) == "environment_unknown");
 }
 
+TEST_CASE_FIXTURE(TwoEnvironments, "top-p, top-k and min-p truncate the distribution and are recorded") {
+  const auto at_half = [&](EvaluationRequest request) {
+    request.checkpoint = 2;
+    request.temperature = 0.5;
+    return evaluate(request);
+  };
+  const auto sampling = [](const json& result) {
+    return json::array({result.at("top_p"), result.at("top_k"), result.at("min_p")});
+  };
+  const json whole = at_half({.name = "whole"}), greedy = at_half({.top_k = 1, .name = "top-k"}),
+             nucleus = at_half({.top_p = 0.01, .name = "top-p"}), likely = at_half({.min_p = 1, .name = "min-p"});
+  CHECK(sampling(whole) == json{1, 0, 0});
+  CHECK(sampling(greedy) == json{1, 1, 0});
+  CHECK(sampling(nucleus) == json{0.01, 0, 0});
+  CHECK(sampling(likely) == json{1, 0, 1});
+  // Each keeps only the most likely token.
+  const std::string episodes = text(greedy.at("file"));
+  CHECK(text(nucleus.at("file")) == episodes);
+  CHECK(text(likely.at("file")) == episodes);
+  CHECK(text(whole.at("file")) != episodes);
+
+  json config = json::parse(text("run.json"));
+  config["rollout"]["top_k"] = 1;
+  write_text(run.path() / "run.json", config.dump());
+  CHECK(text(at_half({.name = "as-run"}).at("file")) == episodes);
+  CHECK(text(at_half({.top_k = 0, .name = "not-as-run"}).at("file")) == text(whole.at("file")));
+  for (const EvaluationRequest& invalid : {EvaluationRequest{.top_p = 0}, {.top_p = 1.5}, {.top_k = -1}, {.min_p = 2}})
+    CHECK(error_code_of([&] { at_half(invalid); }) == "config_invalid");
+}
+
 TEST_CASE_FIXTURE(TwoEnvironments, "a missing, pruned or damaged checkpoint is reported as such") {
   int tries = 0;
   const auto code = [&](int checkpoint) {

@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useState } from 'react';
 import type { EvaluationChoices, RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
+import { truncationFields } from '../components/sampling-fields.ts';
 import { environmentTitle } from '../environments/registry.ts';
 import { useApp } from '../stores/app-store.ts';
 import { readSettings } from './read-settings.ts';
@@ -39,6 +40,9 @@ export function EvaluationForm({ id, run, checkpoint, onBusy, onStarted }: Evalu
         set: readSettings(text('set')),
         levels: Number(text('levels')),
         temperature: Number(text('temperature')),
+        topP: Number(text('topP')),
+        topK: Number(text('topK')),
+        minP: Number(text('minP')),
         seed: Number(text('seed')),
       });
       onStarted();
@@ -78,18 +82,26 @@ export function EvaluationForm({ id, run, checkpoint, onBusy, onStarted }: Evalu
         <span>First seed</span>
         <input name="seed" type="number" min={0} max={4294967295} required defaultValue={choices.seed} />
       </label>
-      <label>
-        <span>Temperature</span>
-        <input
-          name="temperature"
-          type="number"
-          min={0.01}
-          max={10}
-          step="any"
-          required
-          defaultValue={choices.temperature}
-        />
-      </label>
+      <fieldset aria-label="Sampling">
+        <label title="Sampling temperature. Higher is more random.">
+          <span>Temperature</span>
+          <input
+            name="temperature"
+            type="number"
+            min={0.01}
+            max={10}
+            step="any"
+            required
+            defaultValue={choices.temperature}
+          />
+        </label>
+        {truncationFields.map(({ key, label, title, input }) => (
+          <label key={key} title={title}>
+            <span>{label}</span>
+            <input name={key} type="number" {...input} required defaultValue={choices[key]} />
+          </label>
+        ))}
+      </fieldset>
       <label className="evaluation-set">
         <span>Other settings (name=value, comma-separated)</span>
         <input

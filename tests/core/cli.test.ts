@@ -443,6 +443,11 @@ describe('starpo', { timeout: 300_000 }, () => {
       'usage_invalid',
       "error: The value '0' is invalid for option '--levels <number>'. It must be 1 or more.",
     ],
+    [
+      ['evaluate', 'x', '--top-p', '1.5'],
+      'usage_invalid',
+      "error: The value '1.5' is invalid for option '--top-p <number>'. It must be 1 or less.",
+    ],
     [['train'], 'usage_invalid', 'Name a preset, a run or a configuration.'],
     [['check'], 'usage_invalid', 'See `starpo check --help`.'],
     [[], 'usage_invalid', 'Run `starpo --help` to list commands.'],

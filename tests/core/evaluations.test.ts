@@ -113,10 +113,14 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
       on: 'frozen-lake',
       set: { size: '6' },
       levels: 3,
+      topP: 0.9,
+      topK: 20,
+      minP: 0.05,
       seed: 7,
       name: 'larger',
     });
-    expect(larger.changes).toEqual(['size=6', 'levels=3', 'seed=7']);
+    expect(larger).toMatchObject({ topP: 0.9, topK: 20, minP: 0.05 });
+    expect(larger.changes).toEqual(['size=6', 'levels=3', 'top_p=0.9', 'top_k=20', 'min_p=0.05', 'seed=7']);
     const slippery = await evaluated(runId, {
       checkpoint: 2,
       on: 'starter-frozen-lake-slippery',
@@ -154,6 +158,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
       [id, 'config_invalid', { checkpoint: 2, set: { sise: '6' } }],
       [id, 'config_invalid', { checkpoint: 2, set: { size: '99' } }],
       [id, 'config_invalid', { checkpoint: 2, levels: 0 }],
+      [id, 'config_invalid', { checkpoint: 2, topP: 0 }],
       [id, 'evaluation_exists', { checkpoint: 2, name: 'same' }],
       [id, 'evaluation_name_invalid', { checkpoint: 2, name: 'Not one' }],
     ];
@@ -232,6 +237,19 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
       JSON.parse(first.output.split('\n').at(-1)!),
     );
     expect(name).toBe('000002-bandit');
+    const greedy = await evaluate(
+      '--on',
+      'bandit',
+      '--top-p',
+      '0.5',
+      '--top-k',
+      '1',
+      '--min-p',
+      '0.1',
+      '--name',
+      'greedy',
+    );
+    expect(greedy.output).toContain("differs from the run's evaluation settings: top_p=0.5, top_k=1, min_p=0.1");
     const again = await evaluate('--on', 'bandit', '--name', 'again');
     expect(again.output).toContain('bandit at checkpoint 2: success ');
     expect(file(runId, 'evaluations/again.jsonl.zst')).toEqual(file(runId, 'evaluations/000002-bandit.jsonl.zst'));

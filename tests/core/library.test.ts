@@ -239,18 +239,16 @@ describe('the run library', { timeout: 120_000 }, () => {
     const config = JSON.parse(readFileSync(join(folder('one'), 'run.json'), 'utf8'));
     const { levels, temperature } = config.evaluation;
     const { share: _share, validate: _validate, ...environment } = config.environments[0];
-    const own = { ...example, levels, temperature, seed: config.levels.validation_seed, environment };
+    const { top_p: _p, top_k: _k, min_p: _m, ...earlier } = example;
+    const own = { ...earlier, levels, temperature, seed: config.levels.validation_seed, environment };
+    const metrics = { 'evaluation/frozen-lake/success_rate': 0.9 };
+    const newer = { ...own, checkpoint: 30, time: own.time + 1, metrics };
     mkdirSync(join(folder('one'), 'evaluations'));
     const results = [
       { ...own, name: 'same', checkpoint: 30 },
       { ...own, name: 'again', checkpoint: 40 },
-      {
-        ...own,
-        name: 'warmer',
-        checkpoint: 30,
-        temperature: 1,
-        metrics: { 'evaluation/frozen-lake/success_rate': 0.9 },
-      },
+      { ...newer, name: 'warmer', temperature: 1 },
+      { ...newer, name: 'truncated', top_p: 0.9 },
     ];
     for (const result of results)
       writeFileSync(join(folder('one'), 'evaluations', `${result.name}.json`), JSON.stringify(result));

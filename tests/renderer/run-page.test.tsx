@@ -221,6 +221,13 @@ test('an evaluation starts, completes and can be replayed', async () => {
   const form = await page.shown(() => document.querySelector<HTMLFormElement>('form[aria-label="New evaluation"]'));
   const choices = [...form.querySelectorAll('select:not([name]) option')].map(({ textContent }) => textContent);
   expect(choices).toEqual(['FrozenLake', 'Sokoban (not trained on)', 'Bandit (not trained on)']);
+  const sampling = [...form.querySelectorAll<HTMLLabelElement>('fieldset[aria-label="Sampling"] label')];
+  expect(sampling.map(({ textContent, control }) => [textContent, (control as HTMLInputElement).value])).toEqual([
+    ['Temperature', '0.5'],
+    ['Top-p', '1'],
+    ['Top-k', '0'],
+    ['Min-p', '0'],
+  ]);
   await page.click(inDialog(/^Evaluate$/));
   await page.shown(page.withText('.errors', 'Evaluation started.'));
   await page.shown(() => location.hash === `#/run/${trained}/checkpoints`);

@@ -176,6 +176,21 @@ export function addTrainingCommands(root: Command): void {
           "sampling temperature (default: the run's evaluation.temperature)",
           z.number(),
         ),
+        number(
+          '--top-p <number>',
+          "total probability of the tokens to sample from, 0.01 to 1; 1 disables it (default: the run's rollout.top_p)",
+          z.number().min(0.01).max(1),
+        ),
+        number(
+          '--top-k <number>',
+          "number of most likely tokens to sample from; 1 is greedy, 0 disables it (default: the run's rollout.top_k)",
+          z.int().min(0),
+        ),
+        number(
+          '--min-p <number>',
+          "minimum probability of a token, as a fraction of the most likely token's, 0 to 1; 0 disables it (default: the run's rollout.min_p)",
+          z.number().min(0).max(1),
+        ),
         number('--seed <number>', "seed of the first level (default: the run's levels.validation_seed)", z.int()),
         option('--name <name>', 'name of the evaluation (default: checkpoint and label)').argParser(
           checkedBy(evaluationName),
@@ -186,7 +201,7 @@ export function addTrainingCommands(root: Command): void {
         evaluate(run, { ...options, set: parseSettings(set), json }),
     ).argument('<run>', runNames),
     'evaluate a16c --levels 256',
-    'evaluate a16c --on frozen-lake --set size=6 --temperature 0',
+    'evaluate a16c --on frozen-lake --set size=6 --top-k 1',
   );
   addQueueCommands(root);
   addClusterCommands(root);

@@ -218,8 +218,7 @@ void add_rollout(const RunConfig& config, IdleList& idle) {
 // Adds the settings of reinforcement learning, which a warm start does not use.
 void add_reinforcement(IdleList& idle) {
   const std::string reason = "task is warm_start: the policy learns from solver demonstrations, without rollouts";
-  idle.add({"rollout.groups", "rollout.group_size", "rollout.extra_rounds", "rollout.temperature", "rollout.top_p",
-            "rollout.top_k", "rollout.min_p", "levels.pool"},
+  idle.add({"rollout.groups", "rollout.group_size", "rollout.extra_rounds", "rollout.temperature", "levels.pool"},
            reason);
   idle.add(filter_paths, reason);
   idle.add({"reward.normalization", "reward.normalize_by", "reward.normalize_terms", "reward.environment_weight",

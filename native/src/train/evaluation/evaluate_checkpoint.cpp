@@ -146,6 +146,9 @@ EvaluationPlan plan_evaluation(const fs::path& run_directory, const EvaluationRe
   plan.draw_index = choose_environment(run, request);
   if (request.levels) run["evaluation"]["levels"] = *request.levels;
   if (request.temperature) run["evaluation"]["temperature"] = *request.temperature;
+  if (request.top_p) run["rollout"]["top_p"] = *request.top_p;
+  if (request.top_k) run["rollout"]["top_k"] = *request.top_k;
+  if (request.min_p) run["rollout"]["min_p"] = *request.min_p;
   if (request.seed) run["levels"]["validation_seed"] = *request.seed;
   plan.config = parse_run_config(run.dump());
   nlohmann::json& environment = run["environments"][0];
@@ -190,6 +193,9 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
               {"levels", levels},
               {"seed", config.levels.validation_seed},
               {"temperature", config.evaluation.temperature},
+              {"top_p", config.rollout.top_p},
+              {"top_k", config.rollout.top_k},
+              {"min_p", config.rollout.min_p},
               {"panel", sha256(panel)},
               {"environment", played},
               {"metrics", evaluation_metrics(episodes, environment.label)}};

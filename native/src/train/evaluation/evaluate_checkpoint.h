@@ -18,6 +18,9 @@ struct EvaluationRequest {
   std::optional<std::string> environment = std::nullopt;
   std::optional<int> levels = std::nullopt;
   std::optional<double> temperature = std::nullopt;
+  std::optional<double> top_p = std::nullopt;
+  std::optional<int> top_k = std::nullopt;
+  std::optional<double> min_p = std::nullopt;
   std::optional<std::uint32_t> seed = std::nullopt;  // seed of the first level
   std::optional<std::string> name = std::nullopt;    // of the result; default: 000050-<label>
 };

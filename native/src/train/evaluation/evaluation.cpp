@@ -14,7 +14,7 @@ std::vector<Episode> play_evaluation(const EvaluationParts& parts, int environme
   RolloutRequest request{specs,
                          parts.playground.rules,
                          parts.playground.prototypes,
-                         {},
+                         training_sampling(parts.config.rollout),
                          {parts.config.seed, RandomStream::evaluation_sampling},
                          static_cast<std::uint32_t>(draw_index),
                          std::move(progress),
