@@ -8,8 +8,18 @@ export const gameId = z.string().max(64);
 const checkpoint = z.int().min(0).max(1_000_000);
 /** From 1. Level n is the run's n-th validation level, on which none of its policies was trained. */
 const level = z.int().min(1).max(1_000_000);
-/** Sampling temperature; 0 is greedy. */
-const temperature = z.number().min(0).max(10);
+/** How the agent samples tokens: `top_k`, then `min_p`, then `top_p` truncate the distribution, as in the trainer. */
+const sampling = z.object({
+  /** 0 is greedy. */
+  temperature: z.number().min(0).max(10),
+  /** 1 disables it. */
+  topP: z.number().min(0.01).max(1),
+  /** 0 disables it. */
+  topK: z.int().min(0).max(1_000_000),
+  /** 0 disables it. */
+  minP: z.number().min(0).max(1),
+});
+export type Sampling = z.infer<typeof sampling>;
 
 /** A finished turn of the agent. */
 const playTurn = z.object({
@@ -69,7 +79,7 @@ export const game = z.object({
   arms: z.array(z.string()).nullable(),
   level,
   seed: z.int(),
-  temperature,
+  sampling,
   maxMoves: z.int(),
   maxTurns: z.int(),
   maxActionsPerTurn: z.int(),
@@ -89,8 +99,8 @@ export type Game = z.infer<typeof game>;
 const playChoices = z.object({
   checkpoints: z.array(z.int()),
   environments: z.array(z.object({ label: z.string(), type: z.string() })),
-  /** Temperature of the run's evaluations. */
-  temperature: z.number(),
+  /** That of the run's evaluations. */
+  sampling,
   /** The user's success so far, by environment. */
   humanSuccess: z.array(humanSuccess),
 });
@@ -115,15 +125,15 @@ export const playProcedures = {
   },
   'play.get': { input: z.object({ gameId }), output: game },
   /** Starts the agent at the beginning of the level; returns when it has started. Notices `play` report its progress. */
-  'play.agent': { input: z.object({ gameId, temperature }), output: game },
+  'play.agent': { input: z.object({ gameId, sampling }), output: game },
   /** Stops the agent, which gives up the level. */
   'play.stop': { input: z.object({ gameId }), output: game },
-  /** Executes the user's action. With a temperature, this also starts the agent if needed. Throws `move_invalid` if the action is unknown or the level is over. */
+  /** Executes the user's action. With `sampling`, this also starts the agent if needed. Throws `move_invalid` if the action is unknown or the level is over. */
   'play.move': {
     input: z.object({
       gameId,
       action: z.string().min(1).max(200),
-      temperature: temperature.optional(),
+      sampling: sampling.optional(),
     }),
     output: game,
   },

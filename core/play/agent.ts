@@ -1,7 +1,6 @@
-import type { PlayTurn } from '../contract/contract.ts';
+import type { PlayTurn, Sampling } from '../contract/contract.ts';
 import type { EpisodeProcess, TurnResult } from '../trainer/episode.ts';
 import type { PolicyThread } from './policy-thread.ts';
-import type { Sampling } from './sampler.ts';
 
 interface AgentOptions {
   level: number;

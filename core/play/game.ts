@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiError, Game as GameState, PlayResult, PlayTurn } from '../contract/contract.ts';
+import type { ApiError, Game as GameState, PlayResult, PlayTurn, Sampling } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { ownSettings, samplingOf } from '../evaluations/target.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import type { EnvironmentProcess, EnvironmentStart } from '../trainer/environment.ts';
 import type { EpisodeProcess } from '../trainer/episode.ts';
@@ -44,7 +45,7 @@ export class Game {
   private policy: PolicyThread;
   private checkpoint: number;
   private level: number;
-  private temperature: number;
+  private sampling: Sampling;
   private start!: EnvironmentStart;
   private user!: Attempt;
   private agent!: Agent;
@@ -60,7 +61,7 @@ export class Game {
     this.policy = policy;
     this.checkpoint = checkpoint;
     this.level = level;
-    this.temperature = parts.config.evaluation.temperature;
+    this.sampling = samplingOf(ownSettings(parts.config));
   }
 
   /** Takes ownership of policy and processes. Throws `level_not_found`. */
@@ -84,7 +85,7 @@ export class Game {
       arms: this.start.arms,
       level: this.level,
       seed: this.seedOf(this.level),
-      temperature: this.temperature,
+      sampling: this.sampling,
       maxMoves: environment.max_actions,
       maxTurns: environment.max_turns,
       maxActionsPerTurn: environment.max_actions_per_turn,
@@ -95,8 +96,8 @@ export class Game {
   }
 
   /** Starts the agent on the level, in the background. */
-  startAgent(temperature: number): Promise<GameState> {
-    return this.serialize(() => this.beginAgent(temperature));
+  startAgent(sampling: Sampling): Promise<GameState> {
+    return this.serialize(() => this.beginAgent(sampling));
   }
 
   stopAgent(): Promise<GameState> {
@@ -108,8 +109,8 @@ export class Game {
     });
   }
 
-  /** Executes the user's move. If `temperature` is given, also starts the agent if it has not started yet. Throws `move_invalid`. */
-  move(name: string, temperature?: number): Promise<GameState> {
+  /** Executes the user's move. If `sampling` is given, also starts the agent if it has not started yet. Throws `move_invalid`. */
+  move(name: string, sampling?: Sampling): Promise<GameState> {
     return this.serialize(async () => {
       const { user, agent } = this;
       const { actions } = this.start;
@@ -120,7 +121,7 @@ export class Game {
       const outOfMoves = user.side.movesLeft <= 1 ? 'max_actions' : null;
       user.add({ executed: [outcome], penalty: 0 }, outcome.done ? 'done' : outOfMoves);
       if (user.over) this.countUser();
-      if (temperature !== undefined && agent.attempt.side.state === 'ready') await this.beginAgent(temperature);
+      if (sampling && agent.attempt.side.state === 'ready') await this.beginAgent(sampling);
     });
   }
 
@@ -176,9 +177,9 @@ export class Game {
     return this.agent.attempt.side.state === 'thinking';
   }
 
-  private async beginAgent(temperature: number): Promise<void> {
+  private async beginAgent(sampling: Sampling): Promise<void> {
     await this.abortAgent();
-    this.temperature = temperature;
+    this.sampling = sampling;
     this.resetAgent();
     this.agent.attempt.side.state = 'thinking';
     this.playing = this.play(this.agent);
@@ -187,12 +188,11 @@ export class Game {
   private async play(agent: Agent): Promise<void> {
     const { attempt } = agent;
     const { episode, config } = this.parts;
-    const { max_response_tokens: maxTokens, top_k: topK, top_p: topP, min_p: minP } = config.rollout;
+    const { max_response_tokens: maxTokens } = config.rollout;
     const { signal } = agent.abort;
     try {
       await playEpisode(this.policy, episode, {
-        ...{ level: this.level, maxTokens, signal },
-        sampling: { temperature: this.temperature, topK, topP, minP },
+        ...{ level: this.level, maxTokens, signal, sampling: this.sampling },
         onText: (text) => {
           agent.text = text;
           this.publish();

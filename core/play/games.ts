@@ -5,6 +5,7 @@ import type { Notices } from '../base/notices.ts';
 import type { Game as GameState, HumanSuccess, PlayChoices, PlayResult } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { bytes } from '../contract/numbers.ts';
+import { ownSettings, samplingOf } from '../evaluations/target.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { checkpointsOf, requireCheckpoint } from '../run-directory/checkpoints.ts';
@@ -56,7 +57,7 @@ export class Games {
     return {
       checkpoints: checkpointsOf(folder).toReversed(),
       environments: config.environments.map(({ label, type }) => ({ label, type })),
-      temperature: config.evaluation.temperature,
+      sampling: samplingOf(ownSettings(config)),
       humanSuccess: readHumanSuccess(folder),
     };
   }

@@ -1,6 +1,7 @@
+import type { Sampling } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { Policy } from './policy.ts';
-import { type Sampling, sampleToken } from './sampler.ts';
+import { sampleToken } from './sampler.ts';
 
 export interface GenerateRequest {
   /** Ids since the previous response, whose last id is included: the policy has not read it yet. With `restart`, all ids. */

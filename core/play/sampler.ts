@@ -1,11 +1,4 @@
-/** Sampling settings, as in `rollout` of run.json. Temperature 0 is greedy. */
-export interface Sampling {
-  temperature: number;
-  /** 0: no limit. */
-  topK: number;
-  topP: number;
-  minP: number;
-}
+import type { Sampling } from '../contract/contract.ts';
 
 /** Samples a token as the trainer does, with the filters top-k, then min-p, then top-p. `uniform`: a random number in [0, 1). */
 export function sampleToken(logits: Float32Array, sampling: Sampling, uniform: number): number {

@@ -32,17 +32,24 @@ TEST_CASE("sampling follows softmax(logits / temperature)") {
   }
 }
 
-TEST_CASE("top-k, top-p and min-p keep the likely tokens") {
+// The same cases as in tests/core/policy.test.ts.
+TEST_CASE("top-k, then min-p, then top-p keep the likely tokens") {
   const std::vector<float> logits{std::log(0.5f), std::log(0.3f), std::log(0.15f), std::log(0.05f)};
-  const auto top_k = frequencies(logits, {1, 1, 2, 0});
-  CHECK(std::abs(top_k[0] - 0.625) < 0.01);
-  CHECK(top_k[2] == 0);
-  const auto top_p = frequencies(logits, {1, 0.75f, 0, 0});
-  CHECK(std::abs(top_p[1] - 0.375) < 0.01);
-  CHECK(top_p[2] == 0);
-  const auto min_p = frequencies(logits, {1, 1, 0, 0.2f});
-  CHECK(std::abs(min_p[2] - 0.15 / 0.95) < 0.01);
-  CHECK(min_p[3] == 0);
+  const std::vector<double> two{0.625, 0.375, 0, 0}, one{1, 0, 0, 0};
+  const auto check = [&](SamplingSettings settings, const std::vector<double>& expected) {
+    const auto share = frequencies(logits, settings);
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      CHECK(std::abs(share[i] - expected[i]) < 0.01);
+      CHECK((share[i] == 0) == (expected[i] == 0));
+    }
+  };
+  check({.top_k = 2}, two);
+  check({.top_p = 0.75f}, two);
+  check({.min_p = 0.2f}, {10 / 19.0, 6 / 19.0, 3 / 19.0, 0});
+  check({.top_p = 0.6f}, two);
+  check({.top_p = 0.6f, .top_k = 2}, one);
+  check({.top_p = 0.6f, .min_p = 0.5f}, one);
+  check({.top_k = 3, .min_p = 0.5f}, two);
 }
 
 TEST_CASE("the bounds of the uniform range select the first and the last id") {

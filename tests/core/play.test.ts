@@ -12,6 +12,8 @@ import { playableRun } from './fixtures/playable.ts';
 import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
 import { World } from './fixtures/world.ts';
 
+const greedy = { temperature: 0, topP: 1, topK: 0, minP: 0 };
+
 describeWithTrainer('a game', { timeout: 60_000 }, () => {
   const world = new World();
   let core: Core;
@@ -42,9 +44,9 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
     });
   }
 
-  async function playedBy(id: string, temperature = 0): Promise<Game> {
+  async function playedBy(id: string, sampling = greedy): Promise<Game> {
     const over = untilPlayed(id);
-    await client.call('play.agent', { gameId: id, temperature });
+    await client.call('play.agent', { gameId: id, sampling });
     return over;
   }
 
@@ -55,13 +57,14 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
     }));
 
   test.each([
-    ['starter-frozen-lake', { 'environments.0.config.is_slippery': true }],
-    ['starter-sokoban', { 'rollout.context_turns': 1 }],
-    ['starter-bandit', {}],
-  ])('the policy plays as in the trainer: %s', async (preset, set) => {
+    ['starter-frozen-lake', { 'environments.0.config.is_slippery': true }, { topK: 1 }],
+    ['starter-sokoban', { 'rollout.context_turns': 1 }, { minP: 1 }],
+    ['starter-bandit', {}, { topP: 0.01 }],
+  ])('the policy plays as in the trainer: %s, %j, %j', async (preset, set, change) => {
     const own = await playableRun(core, preset, { ...set, threads: 1 });
     const levels = 6;
-    const settings = { checkpoint: 0, levels, temperature: 0.01, name: 'greedy' };
+    const sampling = { ...greedy, temperature: 1, ...change };
+    const settings = { ...sampling, checkpoint: 0, levels, name: 'greedy' };
     const evaluated = new Promise<void>((resolve) => {
       const stop = core.notices.on((name, payload) => {
         const { runId, evaluation } = payload as { runId: string; evaluation: { state: string } };
@@ -79,7 +82,7 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
     let contexts = 0;
     for (const [index, { id: episodeId, seed, ended, success }] of episodes.entries()) {
       await client.call('play.level', { gameId: id, level: index + 1 });
-      const { agent, seed: ownSeed } = await playedBy(id);
+      const { agent, seed: ownSeed } = await playedBy(id, sampling);
       const replay = await handlers['evaluations.replay']({ runId: own, name: 'greedy', episodeId });
       expect(ownSeed).toBe(seed);
       expect(comparable(agent.frames)).toEqual(comparable(replay.frames));
@@ -101,6 +104,7 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
     expect(await client.call('play.choices', { runId })).toMatchObject({
       checkpoints: [7, 0],
       environments: [{ label: 'frozen-lake', type: 'frozen-lake' }],
+      sampling: { temperature: 0.5, topP: 1, topK: 0, minP: 0 },
     });
     const open = (options: object) => client.call('play.open', { runId, checkpoint: 0, ...options });
     await expect(open({ checkpoint: 3 })).rejects.toMatchObject({ code: 'checkpoint_missing' });
@@ -164,7 +168,7 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
     let part: string | null = null;
     while (part === null) {
       const next = nextPart();
-      await client.call('play.agent', { gameId, temperature: 1 });
+      await client.call('play.agent', { gameId, sampling: { ...greedy, temperature: 1 } });
       part = await next;
       if (part === null) await client.call('play.restart', { gameId });
     }
@@ -218,7 +222,7 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
     process.on('worker', watch);
     const [player, waiter] = [newClient(), newClient()];
     const { id: gameId } = await player.client.call('play.open', { runId, checkpoint: 0 });
-    await player.client.call('play.agent', { gameId, temperature: 0 });
+    await player.client.call('play.agent', { gameId, sampling: greedy });
     const loading = new Promise((resolve) => process.once('worker', resolve));
     const refused = expect(waiter.client.call('play.open', { runId, checkpoint: 0 })).rejects.toMatchObject({
       code: 'game_unknown',

@@ -280,6 +280,22 @@ describe('sampling a token', () => {
     expect(drawn({ minP: 0.1 })).toEqual(new Set([0, 1, 2]));
   });
 
+  // The same cases as in native/tests/rollout_sampler_test.cpp.
+  test.each([
+    [{ topK: 2 }, [0.625, 0.375, 0, 0]],
+    [{ topP: 0.75 }, [0.625, 0.375, 0, 0]],
+    [{ minP: 0.2 }, [10 / 19, 6 / 19, 3 / 19, 0]],
+    [{ topP: 0.6 }, [0.625, 0.375, 0, 0]],
+    [{ topK: 2, topP: 0.6 }, [1, 0, 0, 0]],
+    [{ minP: 0.5, topP: 0.6 }, [1, 0, 0, 0]],
+    [{ topK: 3, minP: 0.5 }, [0.625, 0.375, 0, 0]],
+  ])('truncates as the trainer does: %j', (change, expected) => {
+    const likely = Float32Array.of(0.5, 0.3, 0.15, 0.05).map(Math.log);
+    const shares = [0, 0, 0, 0];
+    for (let i = 0; i < 10_000; i += 1) shares[sampleToken(likely, { ...all, ...change }, i / 10_000)]! += 1e-4;
+    for (const [id, share] of expected.entries()) expect(shares[id]).toBeCloseTo(share, 3);
+  });
+
   test('follows the probabilities', () => {
     const shares = [0, 0, 0, 0];
     for (let i = 0; i < 10_000; i += 1) shares[sampleToken(logits, all, i / 10_000)]! += 1e-4;

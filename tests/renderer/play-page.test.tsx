@@ -1,6 +1,7 @@
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Game } from '../../core/contract/contract.ts';
 import { putCheckpoint } from '../core/fixtures/playable.ts';
 import { root, World } from '../core/fixtures/world.ts';
 import { releaseRuns } from '../release-runs.ts';
@@ -49,6 +50,25 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
     await page.shown(sectionText('Agent', /Its reasoning appears here/));
     page.press('n');
     await page.shown(() => page.find<HTMLInputElement>('input[inputmode=numeric]')?.value === '3');
+  });
+
+  test('the agent samples with the chosen settings, and an invalid value is not used', async () => {
+    page.open(`#/play/${runId}`);
+    await page.shown(sectionText('Agent', /checkpoint 2/));
+    const field = (label: string) =>
+      page.all<HTMLLabelElement>('label').find(({ textContent }) => textContent === label)!.control as HTMLInputElement;
+    expect(['Top-p', 'Top-k', 'Min-p'].map((label) => field(label).value)).toEqual(['1', '0', '0']);
+    const used = new Promise((resolve) => {
+      page.core.notices.on((kind, payload) => kind === 'play' && resolve((payload as { game: Game }).game.sampling));
+    });
+    page.write(field('Top-p'), '0.9');
+    page.write(field('Top-k'), '1');
+    field('Min-p').focus();
+    page.write(field('Min-p'), '2');
+    field('Min-p').blur();
+    expect(field('Min-p').value).toBe('0');
+    await page.click(button('Let the agent play'));
+    expect(await used).toEqual({ temperature: 0.5, topP: 0.9, topK: 1, minP: 0 });
   });
 
   test('opens the checkpoint in the address or a chosen checkpoint, and reports a missing checkpoint', async () => {

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useState } from 'react';
-import type { Game } from '../../../core/contract/contract.ts';
+import type { Game, Sampling } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute } from '../../base/routes.ts';
@@ -19,9 +19,9 @@ import { YourSide } from './your-side.tsx';
 export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: number | null }) {
   const [environment, setEnvironment] = useState<string | null>(null);
   const playing = useGame(runId, checkpoint, environment);
-  const [chosenTemperature, setTemperature] = useState<number | null>(null);
+  const [changed, setChanged] = useState<Partial<Sampling>>({});
   const { game, choices, problem, loading } = playing;
-  const temperature = chosenTemperature ?? choices?.temperature ?? 0;
+  const sampling = choices && { ...choices.sampling, ...changed };
   const run = useRunSummary(runId);
   const name = run?.name ?? runId;
   useTitle(`Play · ${name}`);
@@ -37,13 +37,13 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
             evaluation levels. The agent was not trained on them.
           </p>
         </div>
-        {choices && (
+        {choices && sampling && (
           <Settings
             choices={choices}
             game={game}
             loading={loading}
-            temperature={temperature}
-            onTemperature={setTemperature}
+            sampling={sampling}
+            onSampling={(change) => setChanged((before) => ({ ...before, ...change }))}
             onCheckpoint={choose}
             onEnvironment={setEnvironment}
           />
@@ -68,16 +68,16 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
         </Empty>
       )}
       {!game && loading && <p className="muted">Loading the policy…</p>}
-      {game && <Table playing={playing} game={game} temperature={temperature} />}
+      {game && sampling && <Table playing={playing} game={game} sampling={sampling} />}
     </div>
   );
 }
 
-function Table({ playing, game, temperature }: { playing: Playing; game: Game; temperature: number }) {
+function Table({ playing, game, sampling }: { playing: Playing; game: Game; sampling: Sampling }) {
   const { act, choices } = playing;
-  const start = () => act('play.agent', { temperature });
+  const start = () => act('play.agent', { sampling });
   // The agent starts with the user's first action.
-  const move = (action: string) => act('play.move', { action, temperature });
+  const move = (action: string) => act('play.move', { action, sampling });
   const nextLevel = () => act('play.level', { level: game.level + 1 });
   const startOrStop = () => (game.agent.state === 'thinking' ? act('play.stop') : start());
   useKeys(game, { move, restart: () => act('play.restart'), nextLevel, startOrStop });

@@ -1,4 +1,5 @@
-import type { Game, PlayChoices } from '../../../core/contract/contract.ts';
+import type { Game, PlayChoices, Sampling } from '../../../core/contract/contract.ts';
+import { truncationFields } from '../../components/sampling-fields.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 import styles from './play-page.module.css';
 
@@ -6,16 +7,17 @@ interface SettingsProps {
   choices: PlayChoices;
   game: Game | null;
   loading: boolean;
-  temperature: number;
-  onTemperature: (temperature: number) => void;
+  sampling: Sampling;
+  onSampling: (change: Partial<Sampling>) => void;
   onCheckpoint: (iteration: number) => void;
   onEnvironment: (label: string) => void;
 }
 
-/** Environment, checkpoint and temperature. */
+/** Environment, checkpoint and sampling. */
 export function Settings(props: SettingsProps) {
-  const { choices, game, loading, temperature, onTemperature, onCheckpoint, onEnvironment } = props;
+  const { choices, game, loading, sampling, onSampling, onCheckpoint, onEnvironment } = props;
   const { checkpoints, environments } = choices;
+  const { temperature } = sampling;
   return (
     <div className={`${styles.settings} wrap`}>
       {environments.length > 1 && (
@@ -48,20 +50,38 @@ export function Settings(props: SettingsProps) {
           ))}
         </select>
       </label>
-      <label>
-        <span>
-          Temperature <output>{temperature.toFixed(1)}</output>
-        </span>
-        <input
-          type="range"
-          min={0}
-          max={2}
-          step={0.1}
-          value={temperature}
-          onChange={(event) => onTemperature(Number(event.target.value))}
-          title="Sampling temperature. 0 always picks the most likely token; higher is more random."
-        />
-      </label>
+      <fieldset className={`${styles.settings} wrap`} aria-label="Sampling">
+        <label>
+          <span>
+            Temperature <output>{temperature.toFixed(1)}</output>
+          </span>
+          <input
+            type="range"
+            min={0}
+            max={2}
+            step={0.1}
+            value={temperature}
+            onChange={(event) => onSampling({ temperature: Number(event.target.value) })}
+            title="Sampling temperature. 0 always picks the most likely token; higher is more random."
+          />
+        </label>
+        {truncationFields.map(({ key, label, title, input }) => (
+          <label key={key} title={title}>
+            {label}
+            <input
+              type="number"
+              {...input}
+              required
+              disabled={temperature === 0}
+              defaultValue={sampling[key]}
+              onChange={({ target }) => target.validity.valid && onSampling({ [key]: target.valueAsNumber })}
+              onBlur={({ target }) => {
+                if (!target.validity.valid) target.value = `${sampling[key]}`;
+              }}
+            />
+          </label>
+        ))}
+      </fieldset>
     </div>
   );
 }
