@@ -246,6 +246,13 @@ describe('exports of a run', { timeout: 120_000 }, () => {
   });
 
   test('a Hugging Face folder contains the unchanged checkpoint and a card with only available data', async () => {
+    const example = JSON.parse(readFileSync('docs/formats/examples/evaluation.json', 'utf8'));
+    const evaluations = join(core.runs.folder(runId), 'evaluations');
+    mkdirSync(evaluations, { recursive: true });
+    writeFileSync(
+      join(evaluations, 'mine.json'),
+      JSON.stringify({ ...example, checkpoint: 2, panel: null, top_p: 0.9 }),
+    );
     const { names, read } = await make('hugging-face', { checkpoint: 2 });
     expect(names).toEqual(expect.arrayContaining(['README.md', 'config.json', 'model.safetensors', 'run.json']));
     expect(names.some((name) => name.startsWith('trainer-state'))).toBe(false);
@@ -255,6 +262,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(card).toMatch(/^---\nlicense: \S+\nlibrary_name: transformers\n/);
     expect(card).toContain('A policy for Sokoban, trained from');
     expect(card).toMatch(/^\| Sokoban \| /m);
+    expect(card).toMatch(/^\| FrozenLake \(requested\) \| 1024 \| temperature 0\.5 and top-p 0\.9 \|/m);
     expect(card).toContain('95 % Wilson interval');
     const at = series('evaluation/sokoban/success_rate').get(2)!;
     expect(card).toContain(`${(at * 100).toFixed(1)} %`);
