@@ -1,4 +1,5 @@
 import { Failure } from '../contract/failure.ts';
+import { ragen2Stops } from '../presets/algorithms.ts';
 import { mostTrainedEpisodes } from '../run-config/trained-groups.ts';
 import type { Draft } from './draft.ts';
 import { importEnvironments } from './environments.ts';
@@ -79,6 +80,7 @@ function importFilter(draft: Draft): void {
   const { from } = draft;
   const own = (name: string) => `${rollout}.rollout_filter_${name}`;
   const second = ['value', 'strategy'].some((key) => from.has(own(key)));
+  if (second) importEarlyStops(draft);
   const strategy = second ? (from.text(own('strategy')) ?? 'top_p') : 'top_k';
   const source = own(second ? 'value' : 'ratio');
   const keep = from.number(source, 0) ?? 1;
@@ -108,6 +110,18 @@ function importFilter(draft: Draft): void {
   draft.changed('The filter ranks groups by the raw episode reward. RAGEN ranks by the reward after normalization.');
   if (draft.config.environments.filter(({ share }) => share > 0).length > 1)
     draft.changed('The filter ranks the groups of each environment separately. RAGEN ranks all together.');
+}
+
+/** RAGEN-2 always stops by low reward std and without success; only the limit of empty filters is a setting. */
+function importEarlyStops(draft: Draft): void {
+  const { reward_std, failed_evaluations, empty_filters } = ragen2Stops;
+  draft.config.early_stop = { ...ragen2Stops };
+  draft.note(
+    'default',
+    `RAGEN-2 always has these rules: early_stop.reward_std = ${reward_std}, early_stop.failed_evaluations = ${failed_evaluations}.`,
+  );
+  const source = `${rollout}.rollout_filter_empty_stop_steps`;
+  draft.set('early_stop.empty_filters', draft.from.integer(source, 0) ?? empty_filters, source);
 }
 
 const normalization = 'agent_proxy.reward_normalization';

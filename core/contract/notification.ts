@@ -42,7 +42,8 @@ export class NotificationFilter {
   ofRun(run: RunSummary): NotificationText | null {
     const ended = !isLive(run.status) && this.live.delete(run.id);
     if (isLive(run.status)) this.live.add(run.id);
-    const title = ended ? knownWord(endTitles, run.status) : undefined;
+    if (!ended) return null;
+    const title = run.stopReason === null ? knownWord(endTitles, run.status) : 'Training stopped early';
     if (!title) return null;
     return { runId: run.id, tag: `${run.id} ${run.status}`, title, body: endWords(run).slice(0, longest) };
   }
@@ -82,6 +83,7 @@ function rankOf(alert: Alert | null): number {
 function endWords(run: RunSummary): string {
   const success = evaluatedSuccess(run.latest);
   const place = `${run.name}, iteration ${run.iteration} of ${run.iterations}.`;
-  if (run.failure) return `${place} ${run.failure.message}`;
+  const why = run.failure?.message ?? run.stopReason;
+  if (why) return `${place} ${why}`;
   return success === undefined ? place : `${place} Success ${(success * 100).toFixed(1)} %.`;
 }

@@ -208,6 +208,8 @@ export const runSummary = z.object({
   /** Panels of its evaluations; empty before the first. */
   panels: z.array(panel),
   failure: apiError.nullable(),
+  /** The early-stop rule that ended the run, as a sentence; null otherwise. */
+  stopReason: z.string().nullable(),
   /** 1 for the next run; null if not queued. */
   queuePosition: z.int().nullable(),
   stalled: stall.nullable(),

@@ -13,6 +13,7 @@ export const initialState = {
   ended_at: null,
   phase: null,
   failure: null,
+  stop_reason: null,
   pid: null,
   host: null,
   last_seq: -1,
@@ -66,7 +67,8 @@ function applyToState(state: JournalState, { time }: JournalEvent, meaning: Mean
   const { begins, ends, phase, paused, iteration } = meaning;
   if (begins) {
     const { after, pid, host } = begins;
-    Object.assign(state, { status: 'running', pid, host, ended_at: null, phase: null, failure: null });
+    const reset = { ended_at: null, phase: null, failure: null, stop_reason: null };
+    Object.assign(state, { status: 'running', pid, host, ...reset });
     state.started_at ??= time;
     state.iteration = Math.max(0, Math.min(state.iteration, after));
   }
@@ -75,7 +77,10 @@ function applyToState(state: JournalState, { time }: JournalEvent, meaning: Mean
   if (iteration !== undefined) state.iteration = Math.max(state.iteration, iteration);
   if (ends) {
     const failure = ends.failure ? JSON.stringify(ends.failure) : state.failure;
-    Object.assign(state, { status: ends.status, ended_at: time, phase: null, failure });
+    Object.assign(state, {
+      ...{ status: ends.status, ended_at: time, phase: null },
+      ...{ failure, stop_reason: ends.stopReason },
+    });
   }
 }
 

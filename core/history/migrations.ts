@@ -3,9 +3,10 @@ import { Failure } from '../contract/failure.ts';
 import { sql as schema } from './migrations/0001-schema.ts';
 import { sql as journalChecksums } from './migrations/0002-journal-checksums.ts';
 import { sql as panels } from './migrations/0003-panels.ts';
+import { sql as stopReason } from './migrations/0004-stop-reason.ts';
 
 /** Each raises the database by one version (`user_version`). A released migration never changes. */
-const migrations: readonly string[] = [schema, journalChecksums, panels];
+const migrations: readonly string[] = [schema, journalChecksums, panels, stopReason];
 
 /** SQLite's `application_id` of a run history: "STPO". Histories of development builds before 1.0 have none. */
 const applicationId = 0x5354504f;

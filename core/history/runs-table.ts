@@ -28,6 +28,7 @@ export interface RunRow {
   ended_at: number | null;
   phase: string | null;
   failure: string | null;
+  stop_reason: string | null;
   pid: number | null;
   host: string | null;
   journal_offset: number;

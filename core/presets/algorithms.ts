@@ -31,6 +31,9 @@ const estimate =
 /** GSPO's ratio per sequence, with the clip range of its paper. */
 const perSequence = { ratio_level: 'sequence', clip_low: 3e-4, clip_high: 4e-4 } as const;
 
+/** RAGEN-2's rules for runs without prospects. */
+export const ragen2Stops: RunConfig['early_stop'] = { reward_std: 0.1, failed_evaluations: 5, empty_filters: 5 };
+
 /** An algorithm of another paper, with the filter and clip range of StarPO-S unless it has its own. */
 const other = (suffix: string, title: string, method: string, changes: Algorithm['changes']): Algorithm => ({
   ...{ suffix, title, method, changes },
@@ -88,8 +91,12 @@ const otherAlgorithms: readonly Algorithm[] = [
   other(
     'starpo-s-v2',
     'StarPO-S v2 (PPO)',
-    'Trains on the groups with the highest reward std, up to 90 % of the sum (RAGEN-2). A critic estimates the return.',
-    (config) => ({ ...withCritic(config), filter: { ...config.filter, strategy: 'top_p', keep: 0.9 } }),
+    "Trains on the groups with the highest reward std, up to 90 % of the sum, and stops early by RAGEN-2's rules. A critic estimates the return.",
+    (config) => ({
+      ...withCritic(config),
+      filter: { ...config.filter, strategy: 'top_p', keep: 0.9 },
+      early_stop: ragen2Stops,
+    }),
   ),
   other(
     'gigpo',

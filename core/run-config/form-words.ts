@@ -285,7 +285,7 @@ export const sections: readonly SectionWords[] = [
   {
     id: 'echo-trap',
     title: 'Echo Trap',
-    note: 'Collapse monitoring and the automatic action',
+    note: 'Collapse monitoring, the automatic action and early stops',
     fields: [
       {
         path: 'automatic_action',
@@ -295,6 +295,9 @@ export const sections: readonly SectionWords[] = [
       { path: 'diagnostics.every', title: 'Diagnostics every', unit: 'iterations' },
       { path: 'diagnostics.samples', title: 'Samples per diagnostic', unit: 'episodes' },
       { path: 'diagnostics.probe', title: 'Use fixed levels' },
+      { path: 'early_stop.reward_std', title: 'Stop at low reward std' },
+      { path: 'early_stop.failed_evaluations', title: 'Stop without success', unit: 'evaluations' },
+      { path: 'early_stop.empty_filters', title: 'Stop at empty filters', unit: 'iterations' },
     ],
   },
 ];

@@ -196,6 +196,11 @@ export interface RunConfig {
     careful: number;
     mistakes: number;
   };
+  early_stop: {
+    reward_std: number;
+    failed_evaluations: number;
+    empty_filters: number;
+  };
   diagnostics: {
     every: number;
     samples: number;

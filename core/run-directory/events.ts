@@ -35,10 +35,11 @@ function event<Shape extends z.ZodRawShape>(
 }
 
 /** Describes why a run ended. A reason of a newer version is shown as it is. */
-function endText(reason: string, iteration: number): string {
+function endText(reason: string, iteration: number, message: string | undefined): string {
   if (reason === 'completed') return `Completed after iteration ${iteration}.`;
   if (reason === 'command') return `Stopped on request after iteration ${iteration}.`;
   if (reason === 'signal') return `Stopped by a signal after iteration ${iteration}.`;
+  if (reason === 'early_stop' && message) return `Stopped early after iteration ${iteration}: ${message}.`;
   return `Ended after iteration ${iteration}: ${reason}.`;
 }
 
@@ -144,16 +145,21 @@ const events = {
     ({ level, message }) => ({ level, message }),
   ),
   stopped: event(
-    { reason: z.string(), iteration: integer },
-    ({ reason }) => ({
-      ends: { status: reason === 'completed' ? 'completed' : 'stopped', failure: null },
+    // Journals of 1.0.0-beta.1 have no message.
+    { reason: z.string(), iteration: integer, message: z.string().optional() },
+    ({ reason, message }) => ({
+      ends: {
+        status: reason === 'completed' ? 'completed' : 'stopped',
+        failure: null,
+        stopReason: reason === 'early_stop' && message ? sentence(message) : null,
+      },
     }),
-    ({ reason, iteration }) => information(endText(reason, iteration)),
+    ({ reason, iteration, message }) => information(endText(reason, iteration, message)),
   ),
   failed: event(
     { code: z.string(), message: z.string(), hint: z.string(), iteration: integer.optional() },
     ({ code, message, hint }) => ({
-      ends: { status: 'failed', failure: { code, message: sentence(message), hint: sentence(hint) } },
+      ends: { status: 'failed', failure: { code, message: sentence(message), hint: sentence(hint) }, stopReason: null },
     }),
     ({ message, hint }) => ({ level: 'error', message: `${sentence(message)} ${sentence(hint)}`.trim() }),
   ),

@@ -7,7 +7,8 @@ export interface Meaning {
   phase?: Phase;
   /** Whether the trainer is paused. */
   paused?: boolean;
-  ends?: { status: 'completed' | 'stopped' | 'failed'; failure: ApiError | null };
+  /** `stopReason`: the early-stop rule that ended the run, as a sentence; null otherwise. */
+  ends?: { status: 'completed' | 'stopped' | 'failed'; failure: ApiError | null; stopReason: string | null };
   /** Last completed iteration. */
   iteration?: number;
   /** `notFinite`: names of metrics that were NaN or infinite. */

@@ -64,6 +64,7 @@ export function toSummary(
     phase: active && row.phase ? JSON.parse(row.phase) : null,
     etaSeconds: status === 'running' ? estimate(pace, row) : null,
     failure: failureOf(row),
+    stopReason: row.stop_reason,
     queuePosition: isQueued ? queuePosition : null,
     stalled,
     job,

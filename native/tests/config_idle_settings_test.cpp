@@ -60,6 +60,33 @@ TEST_CASE("options of normalization, whitening and the length cost have no effec
             .starts_with("reward.normalization is mean"));
 }
 
+TEST_CASE("early stops need a filter that can keep no group, evaluations between start and end, and 21 iterations") {
+  const char *empty = "early_stop.empty_filters", *failed = "early_stop.failed_evaluations",
+             *reward_std = "early_stop.reward_std";
+  CHECK(idle_in(starpo_s_example()).at(empty) == "this filter.strategy always keeps a group");
+  const std::pair<std::string, json> top_p{"/filter/strategy", "top_p"};
+  CHECK_FALSE(idle_after({top_p}).contains(empty));
+  CHECK(idle_after({top_p, {"/filter/score", "length"}}).contains(empty));
+  CHECK(idle_after({top_p, {"/rollout/group_size", 1}}).contains(empty));
+
+  CHECK(idle_after({{"/evaluation/every", 0}}).at(failed).starts_with("evaluation.every is 0"));
+  CHECK(idle_after({{"/environments/0/validate", false}}).at(failed) == "no environment has validate true");
+  std::vector<std::pair<std::string, json>> changes{
+      {"/iterations", 50}, {"/evaluation/every", 10}, {"/early_stop/failed_evaluations", 4}};
+  CHECK_FALSE(idle_after(changes).contains(failed));
+  changes.back().second = 5;
+  CHECK(idle_after(changes).at(failed) == "the number of evaluations between start and end is 4");
+  changes.push_back({"/iterations", 51});
+  CHECK_FALSE(idle_after(changes).contains(failed));
+  changes.insert(changes.end(), {{"/start/run", "parent"}, {"/start/checkpoint", 20}});
+  CHECK(idle_after(changes).at(failed) == "the number of evaluations between start and end is 3");
+
+  CHECK(idle_after({{"/iterations", 20}}).at(reward_std).starts_with("the run has at most 20 iterations"));
+  CHECK_FALSE(idle_after({{"/iterations", 21}}).contains(reward_std));
+  CHECK(idle_after({{"/rollout/group_size", 1}}).at(reward_std).starts_with("rollout.group_size is 1"));
+  CHECK(idle_after({{"/task", "warm_start"}}).at(reward_std).starts_with("task is warm_start"));
+}
+
 TEST_CASE("replay needs a limit and a share, and gives clipping and corrections an effect") {
   CHECK(idle_in(starpo_s_example()).at("replay.share") == "replay.iterations is 0: no group is replayed");
   CHECK(idle_after({{"/replay/iterations", 4}}).at("replay.iterations") == "replay.share is 0: no group is replayed");

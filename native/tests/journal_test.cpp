@@ -79,7 +79,7 @@ void write_every_event(Journal& journal) {
   journal.resumed(3);
   journal.info("half a rune: \xE2\x88");
   journal.warning("careful");
-  journal.stopped("completed", 3);
+  journal.stopped("early_stop", 3, "nothing is learned");
   journal.failed("non_finite_loss", "the loss is NaN", "lower the learning rate", 3);
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("every event has its fields and consecutive seq") {
       {{"type", "resumed"}, {"iteration", 3}},
       {{"type", "log"}, {"level", "info"}, {"message", "half a rune: \xEF\xBF\xBD"}},
       {{"type", "log"}, {"level", "warning"}, {"message", "careful"}},
-      {{"type", "stopped"}, {"reason", "completed"}, {"iteration", 3}},
+      {{"type", "stopped"}, {"reason", "early_stop"}, {"iteration", 3}, {"message", "nothing is learned"}},
       {{"type", "failed"},
        {"code", "non_finite_loss"},
        {"message", "the loss is NaN"},

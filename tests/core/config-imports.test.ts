@@ -35,6 +35,7 @@ describe("RAGEN's configuration", () => {
       levels: { train_seed: 10_000, validation_seed: 123, pool: 0 },
       reward: { format_penalty: -0.1 },
       filter: { strategy: 'fraction', keep: 0.25 },
+      early_stop: { reward_std: 0, failed_evaluations: 0, empty_filters: 0 },
       advantage: { estimator: 'gae', gamma: 1, lambda: 1, whiten: true },
       policy_loss: {
         ...{ clip_low: 0.2, clip_high: 0.28, dual_clip: 3, entropy_coefficient: 0.001 },
@@ -172,7 +173,17 @@ describe("RAGEN's configuration", () => {
       { optimizer: { warmup: 20 } },
     ],
     [['actor_rollout_ref.rollout.val_kwargs.do_sample=False'], { evaluation: { temperature: 0.01 } }],
-    [secondFilter, { filter: { strategy: 'top_p', keep: 0.9 } }],
+    [
+      secondFilter,
+      {
+        filter: { strategy: 'top_p', keep: 0.9 },
+        early_stop: { reward_std: 0.1, failed_evaluations: 5, empty_filters: 5 },
+      },
+    ],
+    [
+      [...secondFilter, '+actor_rollout_ref.rollout.rollout_filter_empty_stop_steps=0'],
+      { early_stop: { empty_filters: 0 } },
+    ],
     [
       ['model_path=Qwen/Qwen2.5-3B-Instruct'],
       {

@@ -72,6 +72,7 @@ const probes: Record<Trainer, Record<string, Probe>> = {
     [`${rollout}.rollout_filter_top_p_prob_mode`]: { value: 'softmax', with: filtered },
     [`${rollout}.rollout_filter_type`]: { value: 'smallest', with: filtered },
     [`${rollout}.rollout_filter_metric`]: { value: 'entropy', with: filtered },
+    [`${rollout}.rollout_filter_empty_stop_steps`]: { value: 7, with: filtered },
     'algorithm.bi_level_gae': { value: true },
     model_path: { value: 'Qwen/Qwen2.5-3B-Instruct' },
     ppo_mini_batch_size: { value: 64 },

@@ -293,15 +293,17 @@ describe('the run history', { timeout: 60_000 }, () => {
   });
 
   test('a stopped run that is resumed is running again', async () => {
-    const lines = [journal.started(0), journal.stopped(1, 0, 'command')];
+    const lines = [journal.started(0), journal.stopped(1, 0, 'early_stop', 'nothing is learned')];
     const folder = world.run(id, lines);
     const core = await world.core();
-    expect(core.runs.get(id).status).toBe('stopped');
+    expect(core.runs.get(id)).toMatchObject({ status: 'stopped', stopReason: 'Nothing is learned.' });
     appendFileSync(
       join(folder, 'events.jsonl'),
       `${journal.started(2, { checkpoint: 'checkpoints/000000', iteration: 0 })}\n`,
     );
-    expect(await untilRun(core, id, (run) => run.status === 'running')).toMatchObject({ endedAt: null });
+    expect(await untilRun(core, id, (run) => run.status === 'running')).toMatchObject({
+      ...{ endedAt: null, stopReason: null },
+    });
   });
 
   test('the training time of a run excludes pauses and the time between interruption and resume', async () => {

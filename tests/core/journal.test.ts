@@ -75,6 +75,15 @@ describe('parsing an event', () => {
       expect(parseEvent(line(type, body))).toMatchObject({ type, body });
   });
 
+  test('shows the rule of an early stop', () => {
+    const body = { reason: 'early_stop', iteration: 3, message: 'the filter kept no group' };
+    expect(meaningOf({ type: 'stopped', body })).toEqual({
+      ends: { status: 'stopped', failure: null, stopReason: 'The filter kept no group.' },
+      line: { level: 'info', message: 'Stopped early after iteration 3: the filter kept no group.' },
+    });
+    expect(meaningOf({ type: 'stopped', body: { ...body, reason: 'command' } }).ends?.stopReason).toBeNull();
+  });
+
   test('accepts unknown types and keys', () => {
     expect(parseEvent(journal.other(3))).toMatchObject({ seq: 3, type: 'unknown', name: 'weather' });
     const event = JSON.parse(journal.iteration(1, 1));

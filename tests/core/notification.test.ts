@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Alert, RunSummary } from '../../core/contract/contract.ts';
 import { NotificationFilter } from '../../core/contract/notification.ts';
+import { runOf } from '../renderer/summaries.ts';
 
 const run = { id: 'a-run', name: 'FrozenLake a-ru', status: 'running' } as RunSummary;
 const alert = (level: Alert['level'], raisedAt: number, more: Partial<Alert> = {}) =>
@@ -38,4 +39,17 @@ test('announces an alert once and ignores later changes', () => {
   expect(titleOf([alert('watch', 5000)])).toBeNull();
   expect(titleOf([])).toBeNull();
   expect(filter.ofAlerts({ ...run, status: 'completed' }, [alert('collapsed', 6000)])).toBeNull();
+});
+
+test('announces an early stop with its rule, but no stop on request', () => {
+  const announced = (stopReason: string | null) => {
+    const filter = new NotificationFilter();
+    filter.ofRun(runOf());
+    return filter.ofRun(runOf({ status: 'stopped', stopReason }));
+  };
+  expect(announced(null)).toBeNull();
+  expect(announced('Nothing is learned.')).toMatchObject({
+    title: 'Training stopped early',
+    body: 'FrozenLake 7, iteration 87 of 200. Nothing is learned.',
+  });
 });

@@ -90,6 +90,20 @@ describeWithTrainer('a real run', {}, () => {
     expect(failure).toMatchObject({ code: 'model_file_truncated', hint: expect.stringMatching(/./) });
   });
 
+  test('stops early, and commands show the rule', { timeout: 120_000 }, async () => {
+    const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
+    // Without valid responses, all rewards are equal.
+    const settings = { ...small, 'rollout.max_response_tokens': 1, 'early_stop.empty_filters': 1 };
+    const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+    const trained = await starpo(['train', 'starter-frozen-lake-starpo-s-v2', ...set], environment).finished;
+    const rule = 'The filter kept no group in 1 iteration (early_stop.empty_filters).';
+    expect(trained.status).toBe(1);
+    expect(trained.output).toContain(`Stopped early after iteration 1 of 2; checkpoint saved. ${rule} Resume it with`);
+    const [, id] = /^run (\S+)$/m.exec(trained.output)!;
+    expect((await starpo(['show', id!], environment).finished).output).toMatch(/^stopped +The filter kept no group/m);
+    expect((await starpo(['logs', id!], environment).finished).output).toContain('Stopped early after iteration 1: ');
+  });
+
   test('is killed, resumed and stopped', { timeout: 120_000 }, async () => {
     const core = await world.core(trainer, { resources });
     const set = { ...small, iterations: 1000, 'evaluation.every': 0, 'checkpoint.every': 1 };

@@ -214,6 +214,17 @@ export const effects: Record<string, Effect> = {
   'warm_start.positions': { output: 'weights', base: 'warmStart' },
   'warm_start.careful': { output: 'weights', base: 'warmStart' },
   'warm_start.mistakes': { output: 'weights', base: 'warmStart' },
+  'early_stop.failed_evaluations': {
+    output: 'files',
+    with: { iterations: 2, 'evaluation.every': 1, 'rollout.max_response_tokens': 1 },
+    value: 1,
+  },
+  'early_stop.empty_filters': {
+    output: 'files',
+    base: 'filtered',
+    with: { iterations: 2, 'filter.strategy': 'top_p', 'rollout.max_response_tokens': 1 },
+    value: 1,
+  },
   'diagnostics.every': { output: 'diagnostics/mutual_information' },
   'diagnostics.samples': {
     output: 'diagnostics/mutual_information',
@@ -287,6 +298,7 @@ export const exceptions: Record<string, string> = {
   'environments[].type': 'has the bases above',
   'environments[].config': 'its keys are options',
   'environments[].files_sha256': 'refuses other files; env_webshop_run_test.cpp',
+  'early_stop.reward_std': 'needs 21 iterations; train_early_stop_test.cpp',
   automatic_action: 'acts in the app; alert-actions.test.ts',
   'sokoban.grid_lookup.3': 'is seen once a box is on a target; env_sokoban_test.cpp',
   'sokoban.grid_lookup.6': 'is seen once the player is on a target; env_sokoban_test.cpp',

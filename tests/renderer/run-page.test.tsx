@@ -503,3 +503,17 @@ test('the first-step check lists values, usual ranges and the setting to change,
   expect(link.getAttribute('href')).toBe('#/new/run/checked');
   appendFileSync(join(folder, 'events.jsonl'), `${journal.stopped(2, 1)}\n`);
 });
+
+test('the result of a run that stopped early shows the rule', async () => {
+  page = await Page.start();
+  const message = 'the filter kept no group in 5 consecutive iterations (early_stop.empty_filters)';
+  page.world.run('stopped', [
+    journal.started(0),
+    journal.iteration(1, 1),
+    journal.stopped(2, 1, 'early_stop', message),
+  ]);
+  await page.core.supervisor.add('stopped');
+  page.open('#/run/stopped');
+  await page.shown(page.withText('[data-result]', /Stopped early\. The filter kept no group in 5 consecutive/));
+  await page.shown(page.withText('dd', /^Stopped early\. Resume to continue/));
+});

@@ -30,6 +30,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   trap: null,
   collapse: null,
   lastAction: null,
+  stopReason: null,
   panels: [],
   ...change,
 });

@@ -71,15 +71,17 @@ async function requireLive(client: Client, runId: string): Promise<RunSummary> {
   throw runNotActive(runId, summary.status);
 }
 
-/** Returns a statement about a run that was stopped: its last iteration, and how to resume it if it has a checkpoint. */
-export async function stoppedText(client: Client, { id, status, iteration, iterations }: RunSummary): Promise<string> {
-  const at = `${status.charAt(0).toUpperCase()}${status.slice(1)} after iteration ${iteration} of ${iterations}`;
+/** Returns a statement about a run that was stopped: its last iteration, the rule of an early stop, and how to resume it if it has a checkpoint. */
+export async function stoppedText(client: Client, run: RunSummary): Promise<string> {
+  const { id, status, iteration, iterations, stopReason } = run;
+  const early = stopReason === null ? '' : ' early';
+  const at = `${status.charAt(0).toUpperCase()}${status.slice(1)}${early} after iteration ${iteration} of ${iterations}`;
   if (status !== 'stopped') return `${at}.`;
   const [newest] = await client.call('checkpoints.list', { runId: id });
   if (!newest) return `${at}; it has no checkpoint.`;
   const saved =
     newest.iteration === iteration ? 'checkpoint saved' : `newest checkpoint: iteration ${newest.iteration}`;
-  return `${at}; ${saved}. Resume it with \`starpo resume ${id}\`.`;
+  return `${at}; ${saved}. ${stopReason === null ? '' : `${stopReason} `}Resume it with \`starpo resume ${id}\`.`;
 }
 
 const seeRun = (runId: string) => `See its state with \`starpo show ${runId}\`.`;

@@ -88,6 +88,7 @@ function describe(
   if (note) rows.push(['note', note.replaceAll('\n', ' ')]);
   if (run.stalled) rows.push(['STALLED', run.stalled.message], ['hint', run.stalled.hint]);
   for (const { message, hint } of storage.warnings) rows.push(['warning', `${message} ${hint}`]);
+  if (run.stopReason) rows.push(['stopped', run.stopReason]);
   if (run.failure)
     rows.push(['failure', run.failure.message], ['hint', run.failure.hint], ['details', run.failure.code]);
   return table(rows);

@@ -72,6 +72,29 @@ void add_filter(const RunConfig& config, IdleList& idle) {
                                                                       : "filter.keep keeps every group");
 }
 
+void add_early_stop(const RunConfig& config, IdleList& idle) {
+  const auto strategy = config.filter.strategy;
+  if (strategy == FilterStrategy::none || strategy == FilterStrategy::fraction || strategy == FilterStrategy::top_k)
+    idle.add({"early_stop.empty_filters"}, "this filter.strategy always keeps a group");
+  else if (config.filter.score != FilterScore::reward_std || config.rollout.group_size == 1)
+    idle.add({"early_stop.empty_filters"}, "no group has score 0, so the filter always keeps one");
+  if (config.rollout.group_size == 1)
+    idle.add({"early_stop.reward_std"}, "rollout.group_size is 1: a single episode has no reward std");
+  else if (config.iterations - first_iteration(config) <= 20)
+    idle.add({"early_stop.reward_std"},
+             "the run has at most 20 iterations: ten set the mean, and the next ten can stop the run at their end");
+  // Those after training began, without the one at the end.
+  const int every = config.evaluation.every;
+  const int evaluations = every == 0 ? 0 : (config.iterations - 1) / every - first_iteration(config) / every;
+  if (std::ranges::none_of(config.environments, &EnvironmentConfig::validate))
+    idle.add({"early_stop.failed_evaluations"}, "no environment has validate true");
+  else if (every == 0)
+    idle.add({"early_stop.failed_evaluations"}, "evaluation.every is 0: no evaluation between start and end");
+  else if (evaluations < std::max(1, config.early_stop.failed_evaluations))
+    idle.add({"early_stop.failed_evaluations"},
+             "the number of evaluations between start and end is " + number(evaluations));
+}
+
 void add_replay(const RunConfig& config, IdleList& idle) {
   if (config.replay.iterations == 0) idle.add({"replay.share"}, "replay.iterations is 0: no group is replayed");
   if (config.replay.share == 0) idle.add({"replay.iterations"}, "replay.share is 0: no group is replayed");
@@ -242,6 +265,7 @@ void add_reinforcement(IdleList& idle) {
   idle.add(kl_paths, reason);
   idle.add({"rollout_files.keep_last", "rollout_files.keep_every"}, reason);
   idle.add({"diagnostics.every", "diagnostics.samples", "diagnostics.probe", "automatic_action"}, reason);
+  idle.add({"early_stop.reward_std", "early_stop.failed_evaluations", "early_stop.empty_filters"}, reason);
 }
 
 void add_environments(const RunConfig& config, IdleList& idle) {
@@ -279,6 +303,7 @@ std::vector<IdleSetting> idle_settings(const RunConfig& config) {
     add_reinforcement(idle);
   } else {
     add_filter(config, idle);
+    add_early_stop(config, idle);
     add_replay(config, idle);
     add_rewards(config, idle);
     add_critic(config, idle);

@@ -79,6 +79,7 @@ void describe(FieldVisitor& v, RunConfig& c) {
   v.section("rollout_files", c.rollout_files);
   v.section("storage", c.storage);
   v.section("warm_start", c.warm_start);
+  v.section("early_stop", c.early_stop);
   v.section("diagnostics", c.diagnostics);
   v.choice("automatic_action", c.automatic_action, {"notify", "pause", "stop", "rollback"});
 
@@ -164,6 +165,8 @@ LossConfig loss_config(const RunConfig& config) {
   if (config.kl.placement != KlPlacement::loss) loss.kl.coefficient = 0;
   return loss;
 }
+
+int first_iteration(const RunConfig& config) { return config.start.run.empty() ? 0 : config.start.checkpoint; }
 
 int critic_warmup_end(const RunConfig& config) {
   const bool starts_fresh = !config.start.run.empty() && !config.start.keep_optimizer;

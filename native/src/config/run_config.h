@@ -49,6 +49,7 @@ struct RunConfig {
   RolloutFilesConfig rollout_files;
   StorageConfig storage;
   WarmStartConfig warm_start;
+  EarlyStopConfig early_stop;
   DiagnosticsConfig diagnostics;
   AutomaticAction automatic_action = AutomaticAction::notify;
   std::vector<std::string> changed_since;  // behavior changes since an older run.json was written, as sentences
@@ -58,6 +59,10 @@ void describe(FieldVisitor&, RunConfig&);
 
 // Returns the settings of the policy's loss.
 LossConfig loss_config(const RunConfig&);
+
+// Returns the iteration before the first: 0, or that of a fork's checkpoint, because random numbers depend on seed and
+// iteration.
+int first_iteration(const RunConfig&);
 
 // Returns the last iteration that trains only the critic. A fork without optimizer state warms its critic up again.
 int critic_warmup_end(const RunConfig&);

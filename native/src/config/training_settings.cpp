@@ -76,6 +76,12 @@ void describe(FieldVisitor& v, WarmStartConfig& c) {
   v.number("mistakes", c.mistakes, 0, 1);
 }
 
+void describe(FieldVisitor& v, EarlyStopConfig& c) {
+  v.number("reward_std", c.reward_std, 0, 1);
+  v.integer("failed_evaluations", c.failed_evaluations, 0, 1000);
+  v.integer("empty_filters", c.empty_filters, 0, 1000);
+}
+
 void describe(FieldVisitor& v, DiagnosticsConfig& c) {
   v.integer("every", c.every, 0, 1000000);
   v.integer("samples", c.samples, 2, 4096);

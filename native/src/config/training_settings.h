@@ -91,6 +91,13 @@ struct WarmStartConfig {
   double mistakes = 0;
 };
 
+// Rules that end a run early; 0: off.
+struct EarlyStopConfig {
+  double reward_std = 0;       // fraction of the mean over the first iterations
+  int failed_evaluations = 0;  // consecutive evaluations
+  int empty_filters = 0;       // consecutive iterations
+};
+
 // Diagnostics of how reasoning depends on its prompt, and of the policy's distance from its start.
 struct DiagnosticsConfig {
   int every = 0;       // iterations; 0: none
@@ -108,6 +115,7 @@ void describe(FieldVisitor&, CheckpointConfig&);
 void describe(FieldVisitor&, RolloutFilesConfig&);
 void describe(FieldVisitor&, StorageConfig&);
 void describe(FieldVisitor&, WarmStartConfig&);
+void describe(FieldVisitor&, EarlyStopConfig&);
 void describe(FieldVisitor&, DiagnosticsConfig&);
 
 }  // namespace starpo

@@ -70,7 +70,10 @@ inline constexpr Field kEnvironmentAlertFields[] = {{"iteration"},
                                                     {"episodes"},
                                                     {"message", "for the user, with the most common reasons"}};
 inline constexpr Field kLogFields[] = {{"level", "`info`, `warning`"}, {"message"}};
-inline constexpr Field kStoppedFields[] = {{"reason", "`completed`, `command`, `signal`"}, {"iteration"}};
+inline constexpr Field kStoppedFields[] = {
+    {"reason", "`completed`, `command`, `signal`, `early_stop`"},
+    {"iteration"},
+    {"message", "the rule of an `early_stop` with its numbers, otherwise empty"}};
 inline constexpr Field kFailedFields[] = {{"code"}, {"message"}, {"hint"}, {"iteration"}};
 
 inline constexpr std::array kTypes{

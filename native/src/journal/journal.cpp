@@ -190,8 +190,8 @@ void Journal::info(std::string_view message) { append("log", dump({{"level", "in
 
 void Journal::warning(std::string_view message) { append("log", dump({{"level", "warning"}, {"message", message}})); }
 
-void Journal::stopped(std::string_view reason, int iteration) {
-  append("stopped", dump({{"reason", reason}, {"iteration", iteration}}));
+void Journal::stopped(std::string_view reason, int iteration, std::string_view message) {
+  append("stopped", dump({{"reason", reason}, {"iteration", iteration}, {"message", message}}));
   sync();
 }
 

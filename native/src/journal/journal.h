@@ -71,9 +71,10 @@ class Journal {
   void resumed(int iteration);
   void environment_alert(int iteration, std::string_view environment, int voided, int episodes,
                          std::string_view message);
-  void info(std::string_view message);                   // log
-  void warning(std::string_view message);                // log
-  void stopped(std::string_view reason, int iteration);  // reason: completed, command, signal; flushes
+  void info(std::string_view message);     // log
+  void warning(std::string_view message);  // log
+  // Flushes.
+  void stopped(std::string_view reason, int iteration, std::string_view message = "");
   void failed(std::string_view code, std::string_view message, std::string_view hint, int iteration);  // flushes
 
   void sync();  // fdatasync

@@ -65,6 +65,12 @@ export function Outcome({ run }: { run: RunSummary }) {
           </Actions>
         )}
       </div>
+      {run.stopReason !== null && (
+        <p className={styles.note}>
+          <Icon name="stop" size={14} />
+          <span>Stopped early. {run.stopReason}</span>
+        </p>
+      )}
       <Successor run={run} />
     </section>
   );
@@ -108,7 +114,7 @@ function Successor({ run }: { run: RunSummary }) {
   const name = useApp(({ runs }) => runs?.find(({ id }) => id === fork)?.name);
   if (fork === null) return null;
   return (
-    <p className={styles.successor}>
+    <p className={styles.note}>
       <Icon name="fork" size={14} />
       <span>
         {run.lastAction!.message} Training continues in{' '}

@@ -146,7 +146,7 @@ export function statusText(run: RunSummary): string {
     case 'stopped':
       return successorOf(run) !== null
         ? 'Stopped by a roll-back. Training continues in the new run.'
-        : 'Stopped. Resume to continue from the last checkpoint.';
+        : `Stopped${run.stopReason === null ? '' : ' early'}. Resume to continue from the last checkpoint.`;
     case 'failed':
       return `Failed after iteration ${iteration}. Resume to try again.`;
     default:

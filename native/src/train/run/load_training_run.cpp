@@ -11,15 +11,12 @@
 // Loads a run: the newest valid checkpoint, or the initial weights.
 namespace starpo {
 
-// A fork continues the iteration count of its parent, since random numbers depend on seed and iteration.
-int TrainingRun::first_iteration(const RunConfig& config) {
-  return config.start.run.empty() ? 0 : config.start.checkpoint;
-}
-
 void TrainingRun::load(const RunConfig& config) {
   remove_partial_files(directory_);
   const std::string skipped = resume_or_begin(config);
   Replica& replica = state_->replica;
+  early_stop_.emplace(config);
+  if (resumed_) early_stop_->restore(directory_ / "events.jsonl", iteration_);
 
   StartedEvent started;
   if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};

@@ -33,8 +33,8 @@ int run_training(const std::filesystem::path& run_directory, const std::string& 
   TrainingRun run(run_directory, journal);
   try {
     run.load(config);
-    const std::string reason = run.run();
-    journal.stopped(reason, run.iteration());
+    const RunEnd end = run.run();
+    journal.stopped(end.reason, run.iteration(), end.message);
     return 0;
   } catch (const Error& error) {
     return fail(journal, run.iteration(), error);

@@ -97,7 +97,7 @@ TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)
       checkpoints_(directory_, journal),
       writer_(directory_, journal) {}
 
-std::string TrainingRun::run() {
+RunEnd TrainingRun::run() {
   try {
     return run_iterations();
   } catch (...) {
@@ -106,7 +106,7 @@ std::string TrainingRun::run() {
   }
 }
 
-std::string TrainingRun::run_iterations() {
+RunEnd TrainingRun::run_iterations() {
   const RunConfig& config = state_->config;
   // The first evaluation of a fork has the iteration of its checkpoint.
   control_.set_iteration(iteration_);
@@ -119,14 +119,14 @@ std::string TrainingRun::run_iterations() {
     } else if (evaluation_due() && !is_evaluated()) {
       evaluate();
     }
-    while (iteration_ < config.iterations && !control_.stop_requested()) {
+    while (iteration_ < config.iterations && !stops()) {
       ++iteration_;
       control_.set_iteration(iteration_);
       train_iteration();
       checkpoints_.publish_if_written();
 
       if (evaluation_due()) evaluate();
-      if (iteration_ == config.iterations || control_.checkpoint_requested() || control_.stop_requested() ||
+      if (iteration_ == config.iterations || control_.checkpoint_requested() || stops() ||
           (config.checkpoint.every > 0 && iteration_ % config.checkpoint.every == 0))
         checkpoint();
       budget_->check();
@@ -145,8 +145,12 @@ std::string TrainingRun::run_iterations() {
   }
   checkpoints_.publish();
   control_.finish();
-  return iteration_ >= config.iterations ? "completed" : control_.stop_reason();
+  if (iteration_ >= config.iterations) return {"completed", ""};
+  if (!early_stop_->reason().empty()) return {"early_stop", early_stop_->reason()};
+  return {control_.stop_reason(), ""};
 }
+
+bool TrainingRun::stops() const { return control_.stop_requested() || !early_stop_->reason().empty(); }
 
 bool TrainingRun::evaluation_due() const {
   const RunConfig& config = state_->config;
@@ -192,6 +196,7 @@ void TrainingRun::train_iteration() {
     at(trained.metrics, metric::kMemoryDevicePeakBytes) = static_cast<double>(device_peak_bytes_);
   }
   journal_.iteration(iteration_, trained.metrics, trained.updates, trained.reasoning);
+  early_stop_->add_iteration(trained.metrics);
   if (!trained.first_step.empty()) journal_.first_step_check(iteration_, trained.first_step);
   if (const auto refused = state_->replica.engine->refused_products(); refused && !warned_of_refused_products_) {
     journal_.warning(*refused);
@@ -392,6 +397,7 @@ void TrainingRun::evaluate() {
     const double writing = writer_.wait_and_log();
     at(played->metrics, metric::kTimeEvaluation) = played->seconds + writing;
     journal_.evaluation(iteration_, played->label, played->metrics, played->panel);
+    early_stop_->add_evaluation(iteration_, played->label, played->metrics);
   };
   try {
     for (std::size_t e = 0; e < state_->config.environments.size(); ++e) {

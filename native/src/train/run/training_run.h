@@ -12,6 +12,7 @@
 #include "train/checkpoint/checkpoint_writer.h"
 #include "train/context/trainer_state.h"
 #include "train/run/background_writer.h"
+#include "train/run/early_stop.h"
 #include "train/run/run_control.h"
 #include "train/run/storage.h"
 #include "train/update/estimate_advantages.h"
@@ -19,6 +20,12 @@
 #include "train/update/sequence.h"
 
 namespace starpo {
+
+// How a run ended; fields of the stopped event.
+struct RunEnd {
+  std::string reason;
+  std::string message;  // the rule of an early stop, else empty
+};
 
 // Executes the part of a run that runs in this process: from the start or a checkpoint to the end or a stop.
 class TrainingRun {
@@ -28,8 +35,8 @@ class TrainingRun {
   // Loads the newest valid checkpoint, else the initial model. Writes the started event.
   void load(const RunConfig&);
 
-  // Trains to the end or a stop. Returns the reason: completed, command, signal.
-  std::string run();
+  // Trains to the end or a stop.
+  RunEnd run();
 
   // For benchmarks: runs iterations with fixed response lengths, without evaluations and checkpoints. Ignores the
   // `iterations` setting. Call after load().
@@ -38,14 +45,14 @@ class TrainingRun {
   int iteration() const { return iteration_; }  // the current iteration, or the last completed one
 
  private:
-  static int first_iteration(const RunConfig&);
   std::string resume_or_begin(const RunConfig&);
   void refuse_to_start_over(const RunConfig&);
   void load_initial_weights(const RunConfig&, Network&);
   void load_reference(const RunConfig&, Network& reference);
   void load_start(const RunConfig&, Network&);
   void load_start_if_available(const RunConfig&, Replica&);
-  std::string run_iterations();
+  RunEnd run_iterations();
+  bool stops() const;
   void train_iteration();
   struct Iteration {
     Metrics metrics;
@@ -76,6 +83,7 @@ class TrainingRun {
   std::unique_ptr<StorageBudget> budget_;
   std::unique_ptr<TrainerState> state_;
   ReplayBuffer replay_;
+  std::optional<EarlyStop> early_stop_;
   int iteration_ = 0;
   int weights_iteration_ = 0;  // of the policy's weights
   int checkpointed_ = -1;
