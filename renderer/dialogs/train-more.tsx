@@ -38,7 +38,7 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
   const name = edited ?? derivedName(run.name, `extended to ${total}`, names);
   const problem = nameProblem(name, runs);
   const valid = countValid && problem === null;
-  // Without a checkpoint, the server refuses the extension with a hint.
+  // Without a checkpoint, the server rejects the extension with a hint.
   const checkpoint = useCheckpointList(run.id)?.[0] ?? null;
   const { cost, warnings } = useForkCost({
     run,
