@@ -59,7 +59,7 @@ const hasData = ({ state }: TrapIndicator) => state !== 'unknown';
 export const isMeasured = (indicators: readonly TrapIndicator[]): boolean =>
   indicators.filter((each) => hasData(each) && each.name !== 'success').length >= minimumMeasured;
 
-/** States why there is no verdict. `iterations`: those with episodes. */
+/** Returns why the monitor can't judge a run, as sentences. `iterations`: number of iterations with episodes. */
 export function whyUnmeasured(indicators: readonly TrapIndicator[], iterations: number): string {
   if (iterations < minimumValues) return `The monitor needs at least ${minimumValues} iterations.`;
   const measured = indicators.filter(hasData).map(({ name }) => indicatorTitles[name].toLowerCase());

@@ -41,7 +41,7 @@ export interface RunState {
   /** Null until measured. */
   storage: RunStorage | null;
   alerts: Alert[];
-  /** State of the Echo Trap monitor; null if there is no data, and undefined until it is loaded. */
+  /** State of the Echo Trap monitor; null without data, undefined until it is loaded. */
   echoTrap: EchoTrap | null | undefined;
 }
 

