@@ -75,6 +75,8 @@ function keepFilesInMemory() {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 }
 
+// More cases, random inputs and data (`npm run nightly:tests`).
+if (process.argv.includes('--thorough')) process.env.STARPO_THOROUGH = '1';
 await setup({ forTests: true }).catch(fail);
 keepFilesInMemory();
 
