@@ -48,8 +48,8 @@ export const iterationTimeline = z.object({
 export type IterationTimeline = z.infer<typeof iterationTimeline>;
 
 export const detailProcedures = {
-  /** Returns the settings of all runs. Omits runs whose run.json can't be read. */
-  'runs.settings': { input: z.object({}), output: runSettings },
+  /** Returns the settings of these runs, by default of all. Omits unknown runs and those whose run.json can't be read. */
+  'runs.settings': { input: z.object({ runIds: z.array(runId).optional() }), output: runSettings },
   /** Returns the timeline of an iteration, by default the newest; null if the journal has no phases, as in imported runs. */
   'runs.timeline': {
     input: z.object({ runId, iteration: z.int().optional() }),

@@ -108,11 +108,11 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'runs.times': ({ runId }) => core.history.reader.call('times', runs.require(runId)),
     'runs.timeline': ({ runId, iteration }) =>
       core.history.reader.call('timeline', { runId: runs.require(runId), iteration }),
-    'runs.settings': () =>
-      settingsOfRuns(
-        core.home,
-        runs.list().map(({ id }) => id),
-      ),
+    'runs.settings': ({ runIds }) => {
+      const listed = runs.list().map(({ id }) => id);
+      const asked = runIds && new Set(runIds);
+      return settingsOfRuns(core.home, asked ? listed.filter((id) => asked.has(id)) : listed);
+    },
     'runs.log': ({ runId }) => readLog(database, runs.require(runId)),
     'runs.events': ({ runId, after }) =>
       eventsAfter(database, runs.require(runId), after).map(({ body, ...event }) => ({

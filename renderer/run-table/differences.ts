@@ -1,5 +1,6 @@
+import type { RunSetting } from '../../core/contract/contract.ts';
 import { isDerived, settingFacts } from '../../core/facts/setting-facts.ts';
-import { pathsOf, type Settings, settingText } from './settings.ts';
+import { type Settings, settingText } from './settings.ts';
 
 interface Difference {
   /** Path in run.json, such as `optimizer.learning_rate`. */
@@ -15,13 +16,29 @@ interface Difference {
 
 /** Returns the settings that differ between the configurations. */
 export function differences(configs: readonly Settings[]): Difference[] {
-  return pathsOf(configs).flatMap((path) => {
+  return differingPaths(configs).flatMap((path) => {
+    if (isDerived(path)) return [];
     const values = configs.map((each) => textAt(each, path));
-    if (isDerived(path) || new Set(values).size < 2) return [];
     const { title, unit, help, value } = settingFacts(path, environmentType(path, configs));
     const shown = values.map((each) => (each === null ? null : value(each)));
     return [{ path, title, unit, meaning: help, values: shown }];
   });
+}
+
+/** Returns the paths whose values differ or that some lack. Called for a thousand runs while they are indexed. */
+function differingPaths(configs: readonly Settings[]): string[] {
+  const seen = new Map<string, { value: RunSetting; count: number; differs: boolean }>();
+  for (const config of configs)
+    for (const [path, value] of config) {
+      const first = seen.get(path);
+      if (!first) {
+        seen.set(path, { value, count: 1, differs: false });
+        continue;
+      }
+      first.count += 1;
+      first.differs ||= value !== first.value && settingText(value) !== settingText(first.value);
+    }
+  return [...seen].filter(([, { count, differs }]) => differs || count < configs.length).map(([path]) => path);
 }
 
 function textAt(settings: Settings, path: string): string | null {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { type RunSetting, type RunSettings, sampleRunId } from '../../core/contract/contract.ts';
 import { isConnectionLost } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
@@ -13,24 +13,30 @@ export const noSettings: Settings = new Map();
 /** The settings of all runs, by run. */
 export type SettingsByRun = ReadonlyMap<string, Settings>;
 
-/** Returns the settings of all runs; null while loading. Reloads when runs are added or removed. */
+/** Returns the settings of all runs; null while loading. Loads those of new runs only, because settings never change. */
 export function useSettings(): SettingsByRun | null {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
   const ids = useApp((state) => state.runs?.map(({ id }) => id).join(' ') ?? null);
-  const [settings, setSettings] = useState<SettingsByRun | null>(null);
+  const [known, setKnown] = useState<SettingsByRun | null>(null);
+  const requested = useRef(new Set<string>());
+  const listed = useMemo(() => ids?.split(' ').filter((id) => id !== '') ?? null, [ids]);
   useEffect(() => {
-    if (ids === null || !open) return;
-    let active = true;
-    api.call('runs.settings', {}).then(
-      (answer) => active && setSettings(byRun(answer)),
-      (cause) => !isConnectionLost(cause) && useApp.getState().report(cause),
+    const missing = open ? (listed ?? []).filter((id) => !requested.current.has(id)) : [];
+    if (missing.length === 0) return;
+    for (const id of missing) requested.current.add(id);
+    api.call('runs.settings', { runIds: missing }).then(
+      (answer) => setKnown((before) => new Map([...(before ?? []), ...byRun(answer)])),
+      (cause) => {
+        for (const id of missing) requested.current.delete(id);
+        if (!isConnectionLost(cause)) useApp.getState().report(cause);
+      },
     );
-    return () => {
-      active = false;
-    };
-  }, [api, open, ids]);
-  return settings;
+  }, [api, open, listed]);
+  return useMemo(() => {
+    if (!listed || (!known && listed.length > 0)) return null;
+    return new Map(listed.flatMap((id) => (known?.has(id) ? [[id, known.get(id)!]] : [])));
+  }, [known, listed]);
 }
 
 function byRun({ runIds, settings }: RunSettings): SettingsByRun {
@@ -70,9 +76,11 @@ export function leavesOf(config: unknown): Settings {
 }
 
 /** Returns the paths of all settings, in order of appearance. */
-export const pathsOf = (settings: Iterable<Settings>): string[] => [
-  ...new Set([...settings].flatMap((each) => [...each.keys()])),
-];
+export function pathsOf(settings: Iterable<Settings>): string[] {
+  const paths = new Set<string>();
+  for (const each of settings) for (const path of each.keys()) paths.add(path);
+  return [...paths];
+}
 
 export const settingText = (value: RunSetting): string =>
   value === '' ? '(empty)' : typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value);

@@ -46,7 +46,8 @@ async function fetchRuns(client: Client, named: readonly string[]) {
       return { summary, success: successOf(series) };
     }),
   );
-  return { runs, settings: differences(await client.call('runs.settings', {}), runs) };
+  const settings = await client.call('runs.settings', { runIds: summaries.map(({ id }) => id) });
+  return { runs, settings: differences(settings, runs) };
 }
 
 /** Returns the settings in which the runs differ. */
