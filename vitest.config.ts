@@ -29,11 +29,14 @@ export default defineConfig({
         },
       },
       {
+        // The build of React that users run. The development build takes a fifth more processor time.
         plugins: [react()],
+        oxc: { jsx: { development: false } },
         resolve: { alias: [{ find: /^uplot$/, replacement: join(import.meta.dirname, 'tests/renderer/uplot.ts') }] },
         test: {
           name: 'renderer',
           environment: 'jsdom',
+          env: { NODE_ENV: 'production' },
           // Sharing modules takes 40 % less processor time, but rules out vi.mock: it doesn't replace a module that another file has loaded.
           isolate: false,
           setupFiles: ['tests/renderer/clean-up.ts'],
