@@ -22,7 +22,7 @@ import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
 import { rollbacksBefore } from '../../core/runs/fork-ancestors.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
-import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures/played.ts';
 import { seriesOf } from './fixtures/trap-series.ts';
 import { untilRun, World } from './fixtures/world.ts';
@@ -365,7 +365,7 @@ describe('automatic actions', { timeout: 120_000 }, () => {
   });
 
   test('the CLI follows the fork and reports alerts and actions', async () => {
-    const run = (...args: string[]) => starpo(args, world.environment({ FAKE_TRAINER_HOLD: String(warning) })).finished;
+    const run = (...args: string[]) => starpoHere(args, world.environment({ FAKE_TRAINER_HOLD: String(warning) }));
     const set = Object.entries({ ...small, automatic_action: 'rollback' }).flatMap(([key, value]) => [
       '--set',
       `${key}=${value}`,
@@ -391,7 +391,7 @@ describe('automatic actions', { timeout: 120_000 }, () => {
     });
     expect((await run('show', fork!)).output).toMatch(new RegExp(`forked from +${parent}, iteration \\d+$`, 'm'));
     // A resumed parent is neither rolled back again nor mistaken for its fork.
-    const resumed = await starpo(['resume', parent!], world.environment()).finished;
+    const resumed = await starpoHere(['resume', parent!], world.environment());
     expect(resumed.output).toMatch(/completed after iteration 200 of 200$/);
     expect(resumed.output).not.toContain('rolled back');
     expect((await run('alerts', parent!)).output).toMatch(/^iteration \d+ {2}collapsing, raised$/m);

@@ -11,6 +11,7 @@ import { openWebSocket } from '../../core/contract/web-socket.ts';
 import { openDatabase } from '../../core/history/database.ts';
 import { commandLine } from '../command-line.ts';
 import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { openApiOf, signIn } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';
@@ -21,7 +22,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     world = new World();
   });
   afterEach(() => world.close());
-  const run = (...args: string[]) => starpo(args, world.environment()).finished;
+  const run = (...args: string[]) => starpoHere(args, world.environment());
   const runFolders = () => readdirSync(join(world.home, 'runs'));
 
   test('new creates a run directory and prints only its path; runs and show list it', async () => {
@@ -82,7 +83,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const targets = { slurm: { type: 'slurm', time: '4:00:00', partition: 'gpu' } };
     writeFileSync(join(world.home, 'targets.json'), JSON.stringify({ version: 1, targets }));
     const path = { PATH: `${programs}:${process.env.PATH}` };
-    const train = () => starpo(['train', 'starter-bandit', '--on', 'slurm'], world.environment(path)).finished;
+    const train = () => starpoHere(['train', 'starter-bandit', '--on', 'slurm'], world.environment(path));
     const refused = await train();
     expect(refused).toMatchObject({ status: 1, errors: expect.stringContaining('Invalid partition') });
     expect(refused.output).toContain('#SBATCH --partition=gpu');
@@ -121,7 +122,7 @@ describe('starpo', { timeout: 300_000 }, () => {
   test('train and show pass on log messages of a newer trainer unchanged', async () => {
     const environment = world.environment({ FAKE_TRAINER_EVENT: '{"type":"weather","sunny":true}' });
     const args = ['train', 'starter-bandit', '--set', 'iterations=1', '--set', 'rollout.groups=1'];
-    const train = (...more: string[]) => starpo([...args, ...more], environment).finished;
+    const train = (...more: string[]) => starpoHere([...args, ...more], environment);
     const lines = (await train('--json')).output.split('\n').map((line) => JSON.parse(line));
     expect(lines.find(({ type }) => type === 'weather')).toMatchObject({ sunny: true });
     expect((await train()).output).toContain('weather: {"sunny":true}');
@@ -132,7 +133,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const { type, iteration, checks } = JSON.parse(journal.firstStepCheck(0, 1));
     const environment = world.environment({ FAKE_TRAINER_EVENT: JSON.stringify({ type, iteration, checks }) });
     const args = ['train', 'starter-bandit', '--set', 'iterations=1', '--set', 'rollout.groups=1'];
-    const { output } = await starpo(args, environment).finished;
+    const { output } = await starpoHere(args, environment);
     const wrong =
       'Truncated responses 100 % (usual: up to 20 %). The actions are lost. Change rollout.max_response_tokens.';
     expect(output).toContain(`\nfirst-step check: 1 wrong\n  wrong: ${wrong}\n`);
@@ -264,7 +265,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const id = made.output.split('/').at(-1)!;
     const host = starpo(['serve', '--port', '0'], environment);
     const [, , origin] = await host.line(printed);
-    const [shown, address] = await Promise.all([starpo(['open', id], environment).finished, readFile(opened, 'utf8')]);
+    const [shown, address] = await Promise.all([starpoHere(['open', id], environment), readFile(opened, 'utf8')]);
     const [, code] = new RegExp(`^${origin}/#sign-in=([0-9a-f]+)/run/${id}\n$`).exec(address) ?? [];
     expect(shown.output).toMatch(new RegExp(`^StarPO Studio is at ${origin}/#sign-in=[0-9a-f]{32}/run/${id}$`));
     expect(shown.output).not.toContain(code);
@@ -365,7 +366,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(healthy).toMatchObject({ status: 0, output: expect.not.stringContaining('PROBLEM') });
     expect(healthy.output).toMatch(/^- +GPU +A test double has no GPU\.\n +None is needed\.$/m);
     const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
-    const sick = await starpo(['doctor'], environment).finished;
+    const sick = await starpoHere(['doctor'], environment);
     expect(sick).toMatchObject({ status: 1, output: expect.stringMatching(/PROBLEM +trainer/) });
   });
 
@@ -392,7 +393,7 @@ describe('starpo', { timeout: 300_000 }, () => {
 
   test('train without a trainer creates no run', async () => {
     const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
-    const { status, errors } = await starpo(['train', 'starter-bandit'], environment).finished;
+    const { status, errors } = await starpoHere(['train', 'starter-bandit'], environment);
     expect(status).toBe(1);
     expect(errors).toContain('details: trainer_missing');
     expect(runFolders()).toEqual([]);

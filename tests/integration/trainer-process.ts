@@ -1,17 +1,18 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, onTestFinished } from 'vitest';
+import type { Setting } from '../../core/run-config/settings.ts';
 import { isMachineMetric } from '../../core/run-directory/metrics.ts';
-import { commandLine } from '../command-line.ts';
+import { runFolder, runsFolder } from '../../core/run-directory/names.ts';
+import { createRun } from '../../core/runs/create-run.ts';
+import { Trainer } from '../../core/trainer/trainer.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
 export const trainer = join(root, 'native/build/starpo-trainer');
-const run = promisify(execFile);
 
 export interface JournalEvent {
   seq: number;
@@ -31,13 +32,11 @@ export function temporaryHome(cleanUp: (remove: () => void) => void = afterAll):
   return home;
 }
 
-/** Creates a run with the CLI without starting it. */
-export async function newRun(home: string, preset: string, settings: Record<string, string | number>): Promise<string> {
-  const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-  const { stdout } = await run(process.execPath, [commandLine, 'new', preset, '--home', home, ...set], {
-    cwd: root,
-  });
-  return stdout.trim();
+/** Creates a run without starting it and returns its folder. */
+export async function newRun(home: string, preset: string, set: Record<string, Setting>): Promise<string> {
+  mkdirSync(runsFolder(home), { recursive: true });
+  const parts = { home, resources: join(root, 'resources'), trainer: new Trainer([trainer]) };
+  return runFolder(home, await createRun(parts, { preset, set }));
 }
 
 /** Starts a trainer that the caller must end. */
