@@ -286,7 +286,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const { output } = await run('new', 'starter-bandit', '--device', 'cuda:1');
     const shown = JSON.parse((await run('show', output.split('/').at(-1)!, '--json')).output);
     expect(shown.config.device).toBe('cuda:1');
-    expect((await starpo(['train', '--help'], world.environment()).finished).output).toContain('--device');
+    expect((await starpoHere(['train', '--help'], world.environment())).output).toContain('--device');
   });
 
   test('serve reports that the port belongs to a StarPO Studio with another data folder', async () => {
@@ -294,7 +294,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     mkdirSync(other);
     const first = starpo(['serve', '--port', '0', '--home', other], world.environment());
     const [, port] = await first.line(/127\.0\.0\.1:(\d+)/);
-    const { errors } = await starpo(['serve', '--port', port!], world.environment()).finished;
+    const { errors } = await starpoHere(['serve', '--port', port!], world.environment());
     await first.kill('SIGTERM');
     expect(errors).toContain('StarPO Studio is already serving a different data folder');
   });
@@ -304,7 +304,7 @@ describeWithTrainer('check', { timeout: 60_000 }, () => {
   test('check lists settings without effect that a user can choose', async () => {
     const world = new World();
     const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
-    const { status, output } = await starpo(['check', 'starter-frozen-lake'], environment).finished;
+    const { status, output } = await starpoHere(['check', 'starter-frozen-lake'], environment);
     await world.close();
     expect(status).toBe(0);
     expect(output).toMatch(/^no effect: kl.estimator, kl.placement, kl.reference \(kl.coefficient is 0/m);

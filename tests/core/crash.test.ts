@@ -5,13 +5,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { randomNumbers } from '../../benchmarks/bootstrap.ts';
 import { eventsAfter, readSeries } from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
+import { thorough } from '../thorough.ts';
 import { Child, starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { killFollowingCore } from './fixtures/killing.ts';
 import { untilRun, untilSeq, World } from './fixtures/world.ts';
 
 const id = 'some-run';
-const count = 3000;
+const count = thorough ? 3000 : 1500;
 const lines = [
   journal.started(0),
   ...Array.from({ length: count }, (_, index) => journal.iteration(index + 1, index + 1)),
@@ -58,7 +59,7 @@ describe('core', () => {
     const folder = world.run(id, lines);
     const seed = Number(process.env.STARPO_TEST_SEED ?? randomInt(2 ** 31));
     console.log(`deaths by STARPO_TEST_SEED=${seed}`);
-    for (let death = 0; death < 5; death++) {
+    for (let death = 0; death < (thorough ? 5 : 2); death++) {
       const core = child('tests/core/fixtures/ingesting.ts', [world.home, id, folder], world.environment());
       const batches = 10 + ((seed >> (death * 5)) % 97);
       await core.line(new RegExp(`^batch ${batches}$`));
@@ -74,8 +75,9 @@ describe('core', () => {
   }, async () => {
     const seed = Number(process.env.STARPO_TEST_SEED ?? randomInt(2 ** 31));
     console.log(`deaths by STARPO_TEST_SEED=${seed}`);
-    const killed = await killFollowingCore(world, 4, randomNumbers(seed));
-    expect(killed.starting + killed.following).toBe(4);
+    const kills = thorough ? 4 : 2;
+    const killed = await killFollowingCore(world, kills, randomNumbers(seed));
+    expect(killed.starting + killed.following).toBe(kills);
   });
 
   test('two clients in their own processes receive each event once and in order', {

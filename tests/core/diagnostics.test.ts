@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { fromBuffer } from 'yauzl';
 import { createClient } from '../../core/contract/client.ts';
 import { parseGpuLine } from '../../core/system/gpu-monitor.ts';
-import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { World } from './fixtures/world.ts';
 
@@ -45,7 +45,7 @@ test('a diagnostics file contains what a bug report needs and no secrets', async
   const client = createClient(await studio.open());
   await client.call('runs.annotate', { runId: 'some-run', note: 'my private note' });
   const out = join(world.folder, 'report.zip');
-  const made = await starpo(['diagnostics', '--out', out], world.environment()).finished;
+  const made = await starpoHere(['diagnostics', '--out', out], world.environment());
   expect(made).toMatchObject({ status: 0, output: out });
   const texts = await unzip(readFileSync(out));
   expect([...texts.keys()].sort()).toEqual(
@@ -56,7 +56,7 @@ test('a diagnostics file contains what a bug report needs and no secrets', async
   const all = [...texts.values()].join('\n');
   for (const secret of [token, 'sign-in=a', 'hf_abc', 'my private note', `${homedir()}/x`])
     expect(all).not.toContain(secret);
-  const again = await starpo(['diagnostics', '--out', out], world.environment()).finished;
+  const again = await starpoHere(['diagnostics', '--out', out], world.environment());
   expect(again.errors).toContain('details: export_exists');
 });
 

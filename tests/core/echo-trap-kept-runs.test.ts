@@ -14,6 +14,7 @@ import { detectors } from '../../core/echo-trap/signals.ts';
 import { evidenceFor } from '../../core/echo-trap/words.ts';
 import { presets } from '../../core/presets/presets.ts';
 import { root } from '../../scripts/lib/process.mjs';
+import { thorough } from '../thorough.ts';
 
 /** Properties of the monitor's result on the recorded runs that its thresholds were chosen on. The held-out runs are only for benchmarks. */
 const folder = join(root, 'benchmarks/echo-trap/tuning');
@@ -82,7 +83,8 @@ const warnedTwice = 'lake-ppo-5e-4-seed-5';
 describe('the monitor on recorded runs', () => {
   test('state, sentences, indicators, risk, map and advice agree at every iteration, and the state does not flap', () => {
     expect(runs.length).toBeGreaterThan(100);
-    const found = runs.flatMap(({ name, config, points }) => {
+    const checked = thorough ? runs : runs.filter(({ name }, i) => i % 4 === 0 || name === warnedTwice);
+    const found = checked.flatMap(({ name, config, points }) => {
       const monitor = new Monitor(config);
       const conflicts = points.flatMap((point) => {
         monitor.add(point);

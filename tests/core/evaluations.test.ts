@@ -10,6 +10,7 @@ import { readSeries } from '../../core/history/queries.ts';
 import { type Core, createCore } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { type Child, starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
 import { untilRun, World } from './fixtures/world.ts';
@@ -230,7 +231,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
 
   test('the command line evaluates, and the result is available without the run history', async () => {
     await core.dispose();
-    const evaluate = (...args: string[]) => starpo(['evaluate', runId, ...args], environment).finished;
+    const evaluate = (...args: string[]) => starpoHere(['evaluate', runId, ...args], environment);
     const first = await evaluate('--on', 'bandit', '--json');
     expect(first).toMatchObject({ status: 0, errors: '' });
     const { name, ...stored } = procedures['evaluations.get'].output.parse(

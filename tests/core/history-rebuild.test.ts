@@ -129,7 +129,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     const text = 'this is some text and no database at all';
     writeFileSync(file, text);
     const descriptor = openSync(file, 'r');
-    const { status, output, errors } = await starpo(['history', 'rebuild'], world.environment()).finished;
+    const { status, output, errors } = await starpoHere(['history', 'rebuild'], world.environment());
     closeSync(descriptor);
     expect({ status, output }).toEqual({ status: 1, output: '' });
     expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: history_in_use\n$/);

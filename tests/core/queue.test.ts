@@ -134,7 +134,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     core.queue.add(await create(core));
     await core.dispose();
     const missing = { STARPO_TRAINER: join(world.folder, 'nowhere') };
-    const { status, errors } = await starpo(['queue', 'run'], world.environment(missing)).finished;
+    const { status, errors } = await starpoHere(['queue', 'run'], world.environment(missing));
     expect({ status, errors }).toMatchObject({
       status: 1,
       errors: expect.stringContaining('trainer_missing'),

@@ -10,6 +10,7 @@ import { presets } from '../../core/presets/presets.ts';
 import { eventTypes } from '../../core/run-directory/events.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import { storedSeqs } from './fixtures/journal.ts';
 import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
 import { root, untilRun, World } from './fixtures/world.ts';
@@ -95,13 +96,13 @@ describeWithTrainer('a real run', {}, () => {
     // Without valid responses, all rewards are equal.
     const settings = { ...small, 'rollout.max_response_tokens': 1, 'early_stop.empty_filters': 1 };
     const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-    const trained = await starpo(['train', 'starter-frozen-lake-starpo-s-v2', ...set], environment).finished;
+    const trained = await starpoHere(['train', 'starter-frozen-lake-starpo-s-v2', ...set], environment);
     const rule = 'The filter kept no group in 1 iteration (early_stop.empty_filters).';
     expect(trained.status).toBe(1);
     expect(trained.output).toContain(`Stopped early after iteration 1 of 2; checkpoint saved. ${rule} Resume it with`);
     const [, id] = /^run (\S+)$/m.exec(trained.output)!;
-    expect((await starpo(['show', id!], environment).finished).output).toMatch(/^stopped +The filter kept no group/m);
-    expect((await starpo(['logs', id!], environment).finished).output).toContain('Stopped early after iteration 1: ');
+    expect((await starpoHere(['show', id!], environment)).output).toMatch(/^stopped +The filter kept no group/m);
+    expect((await starpoHere(['logs', id!], environment)).output).toContain('Stopped early after iteration 1: ');
   });
 
   test('is killed, resumed and stopped', { timeout: 120_000 }, async () => {

@@ -301,8 +301,7 @@ describe('starpo reproduce', { timeout: 120_000 }, () => {
   test('trains the sweeps of a study once, resumes, and writes both reports', async () => {
     const out = join(world.folder, 'report');
     const run = (...args: string[]) =>
-      starpo(['reproduce', 'ragen', '--quick', '--only', 'table-1', '--out', out, ...args], world.environment())
-        .finished;
+      starpoHere(['reproduce', 'ragen', '--quick', '--only', 'table-1', '--out', out, ...args], world.environment());
     const first = await run();
     expect(first).toMatchObject({ status: 0, errors: '' });
     expect(first.output).toContain('RAGEN: Bandit, StarPO (quick): GRPO s1  completed  2/2');

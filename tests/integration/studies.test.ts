@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StudyPoint } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import { createCore } from '../../core/index.ts';
-import { commandLine } from '../command-line.ts';
+import { starpoHere } from '../core/fixtures/command.ts';
 import { newTinyRun } from './tiny-run.ts';
 import { temporaryHome, train } from './trainer-process.ts';
 
@@ -81,7 +79,7 @@ test('a setting that breaks a rule of the trainer is rejected by name', async ()
 test("RAGEN's table 1 is reproduced in short with the starter", async () => {
   const home = temporaryHome(onTestFinished);
   const args = ['reproduce', 'ragen', '--quick', '--only', 'table-1', '--home', home, '--out', join(home, 'report')];
-  await promisify(execFile)(process.execPath, [commandLine, ...args]);
+  expect(await starpoHere(args, process.env)).toMatchObject({ status: 0, errors: '' });
   const report = readFileSync(join(home, 'report', 'report.md'), 'utf8');
   const [row] = report.match(/^\| Bandit, StarPO \| GRPO \| 1 \|.*$/m)!;
   // Distinct thoughts before, and thoughts after, each with a number from the trainer.
