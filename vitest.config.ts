@@ -11,6 +11,16 @@ const patient = { poll: { timeout: 30_000, interval: 20 } };
 /** With more memory for new objects, tests take an eighth less processor time. */
 const execArgv = ['--max-semi-space-size=32', '--min-semi-space-size=16'];
 
+const ofNode = ['electron/**/*.test.ts', 'tests/**/*.test.ts'];
+/** Tests that replace a module. */
+const mocking = [
+  'electron/main.test.ts',
+  'electron/preload.test.ts',
+  'tests/core/api.test.ts',
+  'tests/core/cluster.test.ts',
+];
+const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
+
 export default defineConfig({
   test: {
     // vitest's default leaves a core free, which halves the speed on two cores. More than two workers slow the native tests.
@@ -20,13 +30,18 @@ export default defineConfig({
         test: {
           name: 'node',
           environment: 'node',
+          // Sharing modules takes a second less processor time per file, but rules out vi.mock: it doesn't replace a module that another file has loaded.
+          isolate: false,
+          setupFiles: ['tests/clean-up.ts'],
           expect: patient,
           execArgv,
-          include: ['electron/**/*.test.ts', 'tests/**/*.test.ts'],
-          exclude: ['tests/e2e/**', 'tests/renderer/**'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          include: ofNode,
+          exclude: ['tests/e2e/**', 'tests/renderer/**', ...mocking],
+          ...timeouts,
         },
+      },
+      {
+        test: { name: 'mocking', environment: 'node', expect: patient, execArgv, include: mocking, ...timeouts },
       },
       {
         // The build of React that users run. The development build takes a fifth more processor time.
@@ -37,14 +52,12 @@ export default defineConfig({
           name: 'renderer',
           environment: 'jsdom',
           env: { NODE_ENV: 'production' },
-          // Sharing modules takes 40 % less processor time, but rules out vi.mock: it doesn't replace a module that another file has loaded.
           isolate: false,
           setupFiles: ['tests/renderer/clean-up.ts'],
           expect: patient,
           execArgv,
           include: ['tests/renderer/**/*.test.{ts,tsx}'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...timeouts,
         },
       },
       {

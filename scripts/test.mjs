@@ -15,7 +15,7 @@ import { doctestCounts, sum, vitestCounts } from './lib/test-counts.mjs';
  * @type {{ name: string, run: () => Promise<Counts & { output?: string }> }[]}
  */
 const stages = [
-  { name: 'unit', run: () => runVitest(['node', 'renderer'], true) },
+  { name: 'unit', run: () => runVitest(['node', 'mocking', 'renderer'], true) },
   { name: 'end to end', run: () => runVitest(['e2e'], false) },
   { name: 'native', run: runNativeTests },
   { name: 'check', run: runChecks },

@@ -1,11 +1,11 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fittedFile, readCalibration, writeCalibration } from '../../core/echo-trap/calibration.ts';
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
 import { evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../core/echo-trap/fit.ts';
-import { readLabeledRuns, readPoints } from '../../core/echo-trap/labeled-runs.ts';
+import { readLabeledRun, readLabeledRuns, readPoints } from '../../core/echo-trap/labeled-runs.ts';
 import { lostSuccess } from '../../core/echo-trap/lost-success.ts';
 import { flightRecorderAlarms, ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type EvaluatedRun, scoreOf, wilson } from '../../core/echo-trap/score.ts';
@@ -13,6 +13,7 @@ import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import type { Point } from '../../core/echo-trap/track.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import type { RunConfig } from '../../core/run-config/run-config.ts';
+import { thorough } from '../thorough.ts';
 import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { type Outcome, seriesOf } from './fixtures/trap-series.ts';
@@ -644,9 +645,11 @@ describe('the collapse rule', () => {
 
 test('the recorded runs are readable, and their labels follow the collapse rule', () => {
   for (const part of ['tuning', 'held-out']) {
-    const read = readLabeledRuns(join(import.meta.dirname, '../../benchmarks/echo-trap', part));
-    expect(read).toMatchObject({ skipped: [], unreadableLines: {} });
-    for (const run of read.runs) {
+    const folder = join(import.meta.dirname, '../../benchmarks/echo-trap', part);
+    const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'run.json')));
+    expect(names.length).toBeGreaterThan(10);
+    for (const name of names.filter((_, i) => thorough || i % 4 === 0)) {
+      const run = readLabeledRun(join(folder, name), () => expect.fail(`an unreadable line of ${name}`))!;
       const { rollout } = run.config as RunConfig;
       const label = labelRun(run.points, rollout.groups, rollout.group_size);
       expect({ name: run.name, collapsed: run.collapsed, kind: run.kind }).toEqual({

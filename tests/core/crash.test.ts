@@ -76,7 +76,7 @@ describe('core', () => {
     const seed = Number(process.env.STARPO_TEST_SEED ?? randomInt(2 ** 31));
     console.log(`deaths by STARPO_TEST_SEED=${seed}`);
     const kills = thorough ? 4 : 2;
-    const killed = await killFollowingCore(world, kills, randomNumbers(seed));
+    const killed = await killFollowingCore(world, kills, randomNumbers(seed), thorough ? 1000 : 200);
     expect(killed.starting + killed.following).toBe(kills);
   });
 

@@ -8,14 +8,16 @@ import { type Evaluation, procedures, type Task } from '../../core/contract/cont
 import { databaseFile } from '../../core/history/files.ts';
 import { readSeries } from '../../core/history/queries.ts';
 import { type Core, createCore } from '../../core/index.ts';
+import type { Setting } from '../../core/run-config/settings.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
+import { makeTinyModel } from '../integration/tiny-run.ts';
 import { type Child, starpo } from './fixtures/child.ts';
 import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
-const small = {
+const settings = {
   threads: 1,
   'start.weights': 'random',
   iterations: 2,
@@ -44,8 +46,10 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
   const world = new World();
   let core: Core;
   let runId: string;
+  let small: Record<string, Setting>;
   beforeAll(async () => {
     core = await createCore({ home: world.home, resources, trainerPath: trainer });
+    small = { ...settings, 'start.model': makeTinyModel(join(world.folder, 'tiny')) };
     runId = await trained('starter-mixed', small);
   }, 120_000);
   afterAll(async () => {
@@ -53,7 +57,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
     await world.close();
   });
 
-  async function trained(preset: string, set: Record<string, string | number>): Promise<string> {
+  async function trained(preset: string, set: Record<string, Setting>): Promise<string> {
     const id = await core.runs.create({ preset, set });
     await core.runs.start(id);
     await untilRun(core, id, ({ status }) => status === 'completed');

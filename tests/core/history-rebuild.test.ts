@@ -13,7 +13,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
 import { openDatabase } from '../../core/history/database.ts';
 import { databaseFile } from '../../core/history/files.ts';
-import { starpo } from './fixtures/child.ts';
 import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { World } from './fixtures/world.ts';

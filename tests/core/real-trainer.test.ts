@@ -7,8 +7,10 @@ import type { TrapCalibration } from '../../core/contract/contract.ts';
 import { shippedCalibration, writeCalibration } from '../../core/echo-trap/calibration.ts';
 import { eventsAfter, readLog } from '../../core/history/queries.ts';
 import { presets } from '../../core/presets/presets.ts';
+import type { Setting } from '../../core/run-config/settings.ts';
 import { eventTypes } from '../../core/run-directory/events.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
+import { makeTinyModel } from '../integration/tiny-run.ts';
 import { starpo } from './fixtures/child.ts';
 import { starpoHere } from './fixtures/command.ts';
 import { storedSeqs } from './fixtures/journal.ts';
@@ -35,11 +37,13 @@ describeWithTrainer('core and the trainer agree', {}, () => {
 
 describeWithTrainer('a real run', {}, () => {
   let world: World;
+  let small: Record<string, Setting>;
   beforeEach(() => {
     world = new World({ thread: true });
+    small = { ...settings, 'start.model': makeTinyModel(join(world.folder, 'tiny')) };
   });
   afterEach(() => world.close());
-  const small = {
+  const settings = {
     threads: 1,
     'start.weights': 'random',
     iterations: 2,
@@ -94,8 +98,8 @@ describeWithTrainer('a real run', {}, () => {
   test('stops early, and commands show the rule', { timeout: 120_000 }, async () => {
     const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
     // Without valid responses, all rewards are equal.
-    const settings = { ...small, 'rollout.max_response_tokens': 1, 'early_stop.empty_filters': 1 };
-    const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+    const unfiltered = { ...small, 'rollout.max_response_tokens': 1, 'early_stop.empty_filters': 1 };
+    const set = Object.entries(unfiltered).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
     const trained = await starpoHere(['train', 'starter-frozen-lake-starpo-s-v2', ...set], environment);
     const rule = 'The filter kept no group in 1 iteration (early_stop.empty_filters).';
     expect(trained.status).toBe(1);
@@ -138,7 +142,7 @@ describeWithTrainer('a real run', {}, () => {
     writeCalibration(world.home, { about, thresholds: hasty });
     const core = await world.core(trainer, { resources, backgroundWork: true });
     const set = {
-      ...small,
+      ...settings,
       'start.weights': 'load',
       iterations: 40,
       'rollout.groups': 4,

@@ -17,7 +17,6 @@ import type { RunConfig } from '../../core/run-config/schema.ts';
 import { applySettings } from '../../core/run-config/settings.ts';
 import { mostTrainedEpisodes } from '../../core/run-config/trained-groups.ts';
 import { validateConfig } from '../../core/run-config/validate.ts';
-import { starpo } from './fixtures/child.ts';
 import { starpoHere } from './fixtures/command.ts';
 import { World } from './fixtures/world.ts';
 

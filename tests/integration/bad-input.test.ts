@@ -15,7 +15,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configVersion } from '../../core/run-config/upgrade.ts';
-import { commandLine } from '../command-line.ts';
+import { starpoHere } from '../core/fixtures/command.ts';
 import {
   journalReaches,
   newRun,
@@ -34,7 +34,7 @@ const exampleConfig = () => JSON.parse(readFileSync(join(root, 'docs/formats/exa
 const home = temporaryHome();
 
 interface Rejection {
-  status: number;
+  status: number | null;
   code: string | undefined;
   hint: string | undefined;
 }
@@ -52,6 +52,10 @@ async function rejection(program: string, ...args: string[]): Promise<Rejection>
     errors += text;
   });
   const [status] = await once(child, 'close');
+  return partsOf(status, errors);
+}
+
+function partsOf(status: number | null, errors: string): Rejection {
   return {
     status,
     code: /^ {2}(?:code|details): (\w+)$/m.exec(errors)?.[1],
@@ -59,7 +63,10 @@ async function rejection(program: string, ...args: string[]): Promise<Rejection>
   };
 }
 
-const cli = (...args: string[]) => rejection(process.execPath, commandLine, ...args, '--home', home);
+async function cli(...args: string[]): Promise<Rejection> {
+  const { status, errors } = await starpoHere([...args, '--home', home], process.env);
+  return partsOf(status, errors);
+}
 
 function expectRejection(result: Rejection, status: number, code: string) {
   expect(result).toMatchObject({ status, code });

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,7 +8,7 @@ import { upgradeConfig } from '../../core/run-config/upgrade.ts';
 import { eventFields, eventTypes } from '../../core/run-directory/events.ts';
 import { Trainer } from '../../core/trainer/trainer.ts';
 import { descriptionFiles } from '../../scripts/lib/description-files.mjs';
-import { commandLine } from '../command-line.ts';
+import { starpoHere } from '../core/fixtures/command.ts';
 import { releaseEnvironments, releaseRuns } from '../release-runs.ts';
 import { root, temporaryHome, trainer } from './trainer-process.ts';
 
@@ -78,11 +78,8 @@ test.each([
 test('a configuration that violates a constraint between keys is rejected, and no run is created', async () => {
   const home = temporaryHome(onTestFinished);
   const args = ['new', 'starter-bandit', '--home', home, '--set', 'policy_loss.mini_batch=24'];
-  const { status, stderr } = spawnSync(process.execPath, [commandLine, ...args], {
-    cwd: root,
-    encoding: 'utf8',
-  });
+  const { status, errors } = await starpoHere(args, process.env);
   expect(status).toBe(2);
-  expect(stderr).toContain('policy_loss.mini_batch: must be a multiple of rollout.group_size');
+  expect(errors).toContain('policy_loss.mini_batch: must be a multiple of rollout.group_size');
   expect(existsSync(join(home, 'runs')) ? readdirSync(join(home, 'runs')) : []).toEqual([]);
 });

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
-import { commandLine } from '../command-line.ts';
+import { starpoHere } from '../core/fixtures/command.ts';
 import { newTinyRun } from './tiny-run.ts';
-import { finalMetrics, readJournal, root, sha256, spawnTrainer, temporaryHome, train } from './trainer-process.ts';
+import { finalMetrics, readJournal, sha256, spawnTrainer, temporaryHome, train } from './trainer-process.ts';
 
 const home = temporaryHome();
 let parent: string;
@@ -17,9 +15,9 @@ beforeAll(async () => {
 });
 
 async function createRun(...args: string[]): Promise<string> {
-  const command = [commandLine, 'new', ...args, '--home', home];
-  const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
-  return stdout.trim();
+  const { status, output, errors } = await starpoHere(['new', ...args, '--home', home], process.env);
+  if (status !== 0) throw new Error(errors);
+  return output;
 }
 
 const config = (folder: string) => JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'));

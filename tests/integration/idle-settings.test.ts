@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -9,7 +8,8 @@ import { findPreset } from '../../core/presets/presets.ts';
 import { applySettings, type Setting } from '../../core/run-config/settings.ts';
 import { takesOneStep } from '../../core/run-config/trained-groups.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
-import { commandLine } from '../command-line.ts';
+import { starpoHere } from '../core/fixtures/command.ts';
+import { trainTinyPolicy } from './tiny-run.ts';
 import { newRun, root, sha256, temporaryHome, train } from './trainer-process.ts';
 
 const small = {
@@ -41,15 +41,16 @@ const preset = 'starter-frozen-lake-grpo-s';
 
 test('settings reported to have no effect change no weight, and change weights where they have an effect', async () => {
   const home = temporaryHome(onTestFinished);
+  const model = { 'start.model': await trainTinyPolicy(home) };
   const weights = async (settings: Record<string, string | number>) => {
-    const folder = await newRun(home, preset, { ...small, ...settings });
+    const folder = await newRun(home, preset, { ...small, ...model, ...settings });
     expect(await train(folder)).toBe(0);
     return sha256(join(folder, 'checkpoints/000002/model.safetensors'));
   };
   const core = await createCore({ home });
   const { idle } = await createHandlers(core)['configs.check']({
     preset,
-    set: { ...small, ...idleSettings },
+    set: { ...small, ...model, ...idleSettings },
   });
   const paths = idle.map(({ path }) => path.replace(/\[(\d+)\]/, '.$1'));
   expect(paths).toEqual(expect.arrayContaining(Object.keys(idleSettings)));
@@ -196,17 +197,13 @@ test('a configuration from a preset or a file is checked without creating a run'
   expect(core.runs.list()).toEqual([]);
   await core.dispose();
 
-  const cli = (...args: string[]) =>
-    spawnSync(process.execPath, [commandLine, 'check', ...args, '--home', home], {
-      cwd: root,
-      encoding: 'utf8',
-    });
-  const checked = cli(preset, '--set', 'rollout.group_size=1', '--set', 'policy_loss.mini_batch=16');
+  const cli = (...args: string[]) => starpoHere(['check', ...args, '--home', home], process.env);
+  const checked = await cli(preset, '--set', 'rollout.group_size=1', '--set', 'policy_loss.mini_batch=16');
   expect(checked).toMatchObject({ status: 0 });
-  expect(checked.stdout).toMatch(
+  expect(checked.output).toMatch(
     /^no effect: filter\.strategy, filter\.keep, filter\.score, filter\.order \(rollout\.group_size is 1/m,
   );
-  expect(JSON.parse(cli(preset, '--json').stdout)).toMatchObject({ problems: [] });
-  const rejected = cli(preset, '--set', 'policy_loss.mini_batch=24');
-  expect(rejected).toMatchObject({ status: 2, stderr: expect.stringContaining('config_invalid') });
+  expect(JSON.parse((await cli(preset, '--json')).output)).toMatchObject({ problems: [] });
+  const rejected = await cli(preset, '--set', 'policy_loss.mini_batch=24');
+  expect(rejected).toMatchObject({ status: 2, errors: expect.stringContaining('config_invalid') });
 });

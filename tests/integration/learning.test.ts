@@ -28,7 +28,13 @@ const half = { 'rollout.groups': 8, 'policy_loss.mini_batch': 32 };
 const bandit = { iterations: 7, 'optimizer.schedule': 'constant' };
 const short = { ...bandit, iterations: 4, 'rollout.groups': 4, 'policy_loss.mini_batch': 16 };
 
-type Case = [preset: string, label: string, levels: number, settings: Record<string, string | number>, counts: number[]];
+type Case = [
+  preset: string,
+  label: string,
+  levels: number,
+  settings: Record<string, string | number>,
+  counts: number[],
+];
 
 // The counts are exact, since the trainer is bit-identical on every x86-64 processor. Update them after an intended change of the starter policy,
 // a preset or the arithmetic.

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createCore } from '../../core/index.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';
-import { commandLine } from '../command-line.ts';
+import { starpoHere } from '../core/fixtures/command.ts';
 import { copyReleaseRun, releaseEnvironments, releaseRuns } from '../release-runs.ts';
-import { finalMetrics, readJournal, root, temporaryHome, train, trainer } from './trainer-process.ts';
+import { finalMetrics, readJournal, temporaryHome, train, trainer } from './trainer-process.ts';
 
 const home = temporaryHome();
 const folderOf = (environment: string) => join(home, 'runs', environment);
@@ -34,10 +34,7 @@ beforeAll(() => {
 describe('an interrupted run of 1.0.0-beta.1', () => {
   test('is forked with its optimizer state and trains bit-identically', async () => {
     const args = ['new', '--from', 'frozen-lake@2', '--keep-optimizer', '--home', home];
-    const fork = execFileSync(process.execPath, [commandLine, ...args], {
-      cwd: root,
-      encoding: 'utf8',
-    }).trim();
+    const { output: fork } = await starpoHere(args, process.env);
     expect(JSON.parse(readFileSync(join(fork, 'run.json'), 'utf8'))).toMatchObject({
       version: configVersion,
       parent: { run: 'frozen-lake', iteration: 2 },

@@ -35,17 +35,48 @@ function tokenize(folder: string, requests: unknown[]): Answer[] {
 
 describe('the tokenizer of Qwen2.5', () => {
   const sample = tokenizerSample();
+  const text = '<|im_start|>user<|im_end|><tool_call>';
+  const bad = [
+    '',
+    '[]',
+    '{"text": 3}',
+    '{"text": "\\ud800"}',
+    '{"text": "a", "special": 1}',
+    '{"text": "a", "ids": []}',
+    '{"ids": [1.5]}',
+    '{"ids": ["1"]}',
+  ];
+  const unknown = ['{"ids": [-1]}', '{"ids": [0, 151665]}', '{"ids": [18446744073709551615]}'];
   let reference: Tokenizer;
   let ids: number[][];
+  let cut: number[][];
+  let encoded: Answer[];
+  let decoded: Answer[];
+  let special: Answer[];
+  let rejected: Answer[];
+  // One process, since it takes a second to load the tokenizer.
   beforeAll(() => {
     const read = (name: string) => JSON.parse(readFileSync(`${published}/${name}`, 'utf8'));
     reference = new Tokenizer(read('tokenizer.json'), read('tokenizer_config.json'));
     ids = sample.map((text) => reference.encode(text).ids);
+    cut = ids
+      .filter((list) => list.length > 0)
+      .flatMap((list) => [list, list.slice(1 + (list.length >> 1)), list.toReversed()])
+      .filter((list) => list.length > 0);
+    const answers = tokenize(published, [
+      ...sample.map((text) => ({ text, special: true })),
+      ...cut.map((list) => ({ ids: list })),
+      ...[{ text }, { text, special: true }],
+      ...[...bad, ...unknown, { ids: [] }, { text: 'go' }],
+    ]);
+    encoded = answers.splice(0, sample.length);
+    decoded = answers.splice(0, cut.length);
+    special = answers.splice(0, 2);
+    rejected = answers;
   });
 
   test('encodes like the reference implementation', () => {
-    const requests = sample.map((text) => ({ text, special: true }));
-    const different = tokenize(published, requests).flatMap((answer, index) =>
+    const different = encoded.flatMap((answer, index) =>
       JSON.stringify(answer.ids) === JSON.stringify(ids[index])
         ? []
         : [{ text: sample[index], answer, ids: ids[index] }],
@@ -55,15 +86,7 @@ describe('the tokenizer of Qwen2.5', () => {
   });
 
   test('decodes like the reference implementation, also within a character', () => {
-    const lists = ids.filter((list) => list.length > 0);
-    const cut = lists
-      .flatMap((list) => [list, list.slice(1 + (list.length >> 1)), list.toReversed()])
-      .filter((list) => list.length > 0);
-    const answers = tokenize(
-      published,
-      cut.map((list) => ({ ids: list })),
-    );
-    const different = answers.flatMap((answer, index) => {
+    const different = decoded.flatMap((answer, index) => {
       const text = reference.decode(cut[index] as number[], { skip_special_tokens: false });
       return answer.text === text ? [] : [{ ids: cut[index], answer, text }];
     });
@@ -71,38 +94,17 @@ describe('the tokenizer of Qwen2.5', () => {
   });
 
   test('encodes special tokens as text by default, and other added tokens as tokens', () => {
-    const text = '<|im_start|>user<|im_end|><tool_call>';
-    const [plain, special] = tokenize(published, [{ text }, { text, special: true }]);
-    expect(special?.ids).toEqual([151644, 872, 151645, 151657]);
-    expect(plain?.ids?.at(-1)).toBe(151657);
-    expect(plain?.ids).not.toContain(151644);
-    expect(plain?.ids).not.toContain(151645);
+    const [asText, asTokens] = special;
+    expect(asTokens?.ids).toEqual([151644, 872, 151645, 151657]);
+    expect(asText?.ids?.at(-1)).toBe(151657);
+    expect(asText?.ids).not.toContain(151644);
+    expect(asText?.ids).not.toContain(151645);
   });
 
   test('answers invalid requests with a code and continues', () => {
-    const bad = [
-      '',
-      '[]',
-      '{"text": 3}',
-      '{"text": "\\ud800"}',
-      '{"text": "a", "special": 1}',
-      '{"text": "a", "ids": []}',
-      '{"ids": [1.5]}',
-      '{"ids": ["1"]}',
-    ];
-    const answers = tokenize(published, [
-      ...bad,
-      '{"ids": [-1]}',
-      '{"ids": [0, 151665]}',
-      '{"ids": [18446744073709551615]}',
-      { ids: [] },
-      { text: 'go' },
-    ]);
-    expect(answers.slice(0, bad.length).map(({ error }) => error?.code)).toEqual(bad.map(() => 'malformed_line'));
-    expect(answers.slice(bad.length, -2).map(({ error }) => error?.code)).toEqual(
-      Array(3).fill('token_out_of_vocabulary'),
-    );
-    expect(answers.slice(-2)).toEqual([{ text: '' }, { ids: [3346] }]);
+    const codes = [...bad.map(() => 'malformed_line'), ...unknown.map(() => 'token_out_of_vocabulary')];
+    expect(rejected.slice(0, -2).map(({ error }) => error?.code)).toEqual(codes);
+    expect(rejected.slice(-2)).toEqual([{ text: '' }, { ids: [3346] }]);
   });
 });
 
@@ -110,17 +112,18 @@ describe('added tokens that strip white space', () => {
   const folder = mkdtempSync(join(tmpdir(), 'starpo-tokenizer-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test.each([false, true])('are recognized like in the reference implementation, normalized: %s', (normalized) => {
+  test('are recognized like in the reference implementation, normalized or not', () => {
     const json = JSON.parse(readFileSync(join(published, 'tokenizer.json'), 'utf8'));
-    const flags = { normalized, special: false, single_word: false };
-    json.added_tokens.push(
-      { id: 151665, content: '<left>', lstrip: true, rstrip: false, ...flags },
-      { id: 151666, content: '<right>', lstrip: false, rstrip: true, ...flags },
-      { id: 151667, content: '<both>', lstrip: true, rstrip: true, ...flags },
+    const own = [false, true].flatMap((normalized) =>
+      ['left', 'right', 'both'].map((side) => ({
+        ...{ content: normalized ? `<${side}>` : `<plain ${side}>`, normalized, special: false, single_word: false },
+        ...{ lstrip: side !== 'right', rstrip: side !== 'left' },
+      })),
     );
+    json.added_tokens.push(...own.map((token, index) => ({ id: 151665 + index, ...token })));
     writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(json));
     const reference = new Tokenizer(json, {});
-    const texts = ['<left>', '<right>', '<both>'].flatMap((token) =>
+    const texts = own.flatMap(({ content: token }) =>
       tokenizerSample()
         .slice(0, thorough ? 200 : 40)
         // JavaScript's trim strips U+FEFF but not U+0085; Unicode and the original library do the opposite.
