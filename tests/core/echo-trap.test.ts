@@ -430,7 +430,8 @@ describe('properties of the detectors', () => {
   test('no alert occurs twice, and alert ids are independent of when the alert was found', () => {
     const points = seriesOf('template');
     const monitor = new Monitor(baseConfig);
-    const raised = [...points, ...points, ...points].flatMap((point) => monitor.add(point));
+    const repeated = thorough ? [...points, ...points] : points.filter((_, i) => i % 4 === 0);
+    const raised = [...points, ...repeated].flatMap((point) => monitor.add(point));
     expect(new Set(raised.map(({ id }) => id)).size).toBe(raised.length);
     expect(raised.map(({ id }) => id)).toEqual(monitorOf(points).alerts.map(({ id }) => id));
     expect(raised.map(({ kind }) => kind.replace('echo_trap_', ''))).toEqual([

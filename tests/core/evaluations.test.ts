@@ -300,14 +300,14 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
     const interrupted = async (name: string) => {
       const host = starpo(['serve', '--port', '0'], { ...environment, STARPO_TRAINER: slow });
       await host.line(/^StarPO Studio is at/);
-      const command = starpo(['evaluate', runId, '--name', name], environment);
+      const command = starpoHere(['evaluate', runId, '--name', name], environment);
       const loading = await open(pipe, 'w');
       host.process.kill('SIGSTOP');
       await loading.close();
       const result = join(core.runs.folder(runId), 'evaluations', `${name}.json`);
       await vi.waitFor(() => expect(existsSync(result)).toBe(true), { timeout: 60_000 });
       await host.kill();
-      return command.finished;
+      return command;
     };
     expect(await interrupted('orphan')).toMatchObject({
       status: 0,

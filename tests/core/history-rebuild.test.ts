@@ -13,6 +13,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
 import { openDatabase } from '../../core/history/database.ts';
 import { databaseFile } from '../../core/history/files.ts';
+import { starpo } from './fixtures/child.ts';
 import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
 import { World } from './fixtures/world.ts';
@@ -128,7 +129,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     const text = 'this is some text and no database at all';
     writeFileSync(file, text);
     const descriptor = openSync(file, 'r');
-    const { status, output, errors } = await starpoHere(['history', 'rebuild'], world.environment());
+    const { status, output, errors } = await starpo(['history', 'rebuild'], world.environment()).finished;
     closeSync(descriptor);
     expect({ status, output }).toEqual({ status: 1, output: '' });
     expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: history_in_use\n$/);

