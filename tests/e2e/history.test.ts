@@ -2,7 +2,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import * as journal from '../core/fixtures/journal.ts';
 import { Served } from '../renderer/screens/studio.ts';
-import { violations } from './axe.ts';
+import { violationsInBothThemes } from './axe.ts';
 import { chromiumPath, collectComplaints } from './studio.ts';
 
 /** Creates many completed runs, and a run that waits during training. */
@@ -135,30 +135,30 @@ test('a page opens at its top and restores its scroll position on back', async (
   expect(complaints).toEqual([]);
 });
 
-test.each(['light', 'dark'] as const)('History and its dialogs pass axe, %s', async (colorScheme) => {
-  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+test('History and its dialogs pass axe in both themes', async () => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   await open('/history');
   await page.getByRole('checkbox', { name: 'Select walk-299' }).check();
-  expect(await violations(page)).toEqual([]);
+  expect(await violationsInBothThemes(page)).toEqual([]);
   await page.getByRole('button', { name: 'More for walk-299' }).click();
   await page.getByRole('menuitem', { name: 'Rename…' }).waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await violationsInBothThemes(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Delete…' }).click();
   await page
     .getByRole('dialog')
     .getByText(/on disk/)
     .waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await violationsInBothThemes(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('Control+k');
   await page.getByRole('option').first().waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await violationsInBothThemes(page)).toEqual([]);
   for (const part of ['episodes', 'trash']) {
     await open(`/history/${part}`);
     await page.locator('.empty, li a').first().waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await violationsInBothThemes(page)).toEqual([]);
   }
   expect(complaints).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { root } from '../../scripts/lib/process.mjs';
 import { FakeHub } from '../core/fixtures/hub.ts';
 import { putCheckpoint, starter } from '../core/fixtures/playable.ts';
 import { releaseRuns } from '../release-runs.ts';
-import { violations } from './axe.ts';
+import { violationsInBothThemes } from './axe.ts';
 import { type Served, serve, type Visitor, visit } from './studio.ts';
 
 const runId = 'frozen-lake-to-play';
@@ -35,15 +35,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** Checks both themes with axe. */
-async function expectAccessible(): Promise<void> {
-  for (const theme of ['light', 'dark']) {
-    await page.evaluate((name) => {
-      document.documentElement.dataset.theme = name;
-    }, theme);
-    expect(await violations(page), theme).toEqual([]);
-  }
-}
+const expectAccessible = async () => expect(await violationsInBothThemes(page)).toEqual([]);
 
 /** Checks that nothing is wider than the window, from small (200 % zoom) to large. */
 async function expectNoOverflow(): Promise<void> {
