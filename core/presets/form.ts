@@ -68,7 +68,15 @@ function plainTitle(path: string): string {
   return `${name[0]!.toUpperCase()}${name.slice(1)}`;
 }
 
-export const configForm: ConfigForm = {
+let built: ConfigForm | undefined;
+
+/** Returns the form. Only the first call builds it, because most commands show no setting. */
+export function configForm(): ConfigForm {
+  built ??= buildForm();
+  return built;
+}
+
+const buildForm = (): ConfigForm => ({
   first: [...firstPaths],
   sections: withNewKeys(sections).map((section) => sectionOf(section, fields)),
   environment: sectionOf(environmentWords, fields),
@@ -88,16 +96,18 @@ export const configForm: ConfigForm = {
     environment: { ...preset },
     chatPrompt: { ...chatPrompt },
   })),
-};
+});
 
-const byPath = new Map(
-  [...configForm.sections, configForm.environment, ...Object.values(configForm.types)].flatMap((section) =>
-    section.fields.map((field) => [field.path, field]),
-  ),
-);
+const generalFields = ({ sections, environment }: ConfigForm) =>
+  [...sections, environment].flatMap((section) => section.fields);
 
 /** Returns the form field of a path such as `environments.0.config.size`. */
-const fieldAt = (path: string) => byPath.get(path.replace(/^environments\.[^.]+/, 'environments[]'));
+function fieldAt(path: string): FormField | undefined {
+  const form = configForm();
+  const general = path.replace(/^environments\.[^.]+/, 'environments[]');
+  const ofTypes = Object.values(form.types).flatMap((section) => section.fields);
+  return [...generalFields(form), ...ofTypes].findLast((field) => field.path === general);
+}
 
 /** Returns the title of a setting, or its path if the form does not show it. */
 export const titleOf = (path: string): string => fieldAt(path)?.title ?? path;
@@ -106,12 +116,11 @@ export const titleOf = (path: string): string => fieldAt(path)?.title ?? path;
 export const valueTitle = (path: string, value: unknown): string =>
   fieldAt(path)?.choices.find((choice) => choice.value === value)?.title ?? String(value);
 
-const shown = [...configForm.sections, configForm.environment].flatMap((section) => section.fields);
-const longestFirst = shown.toSorted((a, b) => b.path.length - a.path.length);
-
 /** Replaces setting paths in a message of the trainer with their titles: `critic.model is none` becomes “Critic” is “None”. */
 export function inTitles(text: string): string {
   let result = text;
+  // Longer paths first, because a path may be the beginning of another.
+  const longestFirst = generalFields(configForm()).sort((a, b) => b.path.length - a.path.length);
   for (const { path, title, choices } of longestFirst) {
     const pattern = new RegExp(
       `(?<![\\w.])${escapeRegExp(path).replace('\\[\\]', '\\[\\d+\\]')}(?!\\w|\\.\\w|\\[)( (?:is|isn't|must be) (\\w+)\\b)?`,

@@ -72,7 +72,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       ),
     'presets.config': ({ preset }) => ({ config: findPreset(preset, ownPresets(core.home)).config }),
     'presets.list': () => presetCards(core),
-    'configs.form': () => configForm,
+    'configs.form': () => configForm(),
     'configs.load': (source) => loadConfig(core, source),
     'configs.import': async ({ files, overrides }) => {
       // The YAML parser is loaded only when it is needed.

@@ -14,7 +14,7 @@ import { untilRun, World } from './fixtures/world.ts';
 
 describe('the form', () => {
   test('shows every editable setting once, with a title and help', () => {
-    const offered = [...configForm.sections, configForm.environment].flatMap(({ fields }) => fields);
+    const offered = [...configForm().sections, configForm().environment].flatMap(({ fields }) => fields);
     const paths = offered.map(({ path }) => path);
     expect([...paths, ...hiddenPaths].sort()).toEqual(description.fields.map(({ path }) => path).sort());
     for (const { title, help, choices } of offered) {
@@ -24,10 +24,10 @@ describe('the form', () => {
       for (const choice of choices) expect(choice.title).not.toContain('_');
     }
     for (const [type, fields] of Object.entries(description.environments))
-      expect(configForm.types[type]?.fields.map(({ path }) => path)).toEqual(
+      expect(configForm().types[type]?.fields.map(({ path }) => path)).toEqual(
         fields.map(({ path }) => `environments[].config.${path}`),
       );
-    expect(configForm.first.every((path) => paths.includes(path))).toBe(true);
+    expect(configForm().first.every((path) => paths.includes(path))).toBe(true);
   });
 
   test('replaces setting paths in trainer messages with titles', () => {
