@@ -1,6 +1,7 @@
 #include "engine/cuda/emulated/block.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 
@@ -14,6 +15,8 @@ namespace {
 
 // Reused by later blocks and launches, because mapping a stack costs more than running a small kernel on it.
 thread_local std::vector<std::unique_ptr<Fiber>> fibers;
+
+constexpr std::uint64_t kOneBit = 1;
 
 Fiber& fiber_of(int thread) { return *fibers[static_cast<std::size_t>(thread)]; }
 
@@ -38,6 +41,11 @@ Block::Block(const Launch& launch, Schedule& schedule, uint3 index)
   states_.assign(count, State::ready);
   warps_.resize((count + kWarpSize - 1) / kWarpSize);
   order_ = schedule_.permutation(unfinished_, true);
+  positions_.resize(count);
+  for (int position = 0; position < unfinished_; ++position) {
+    positions_[static_cast<std::size_t>(order_[static_cast<std::size_t>(position)])] = position;
+    set_ready(position);
+  }
   while (fibers.size() < count) fibers.push_back(std::make_unique<Fiber>());
 }
 
@@ -50,7 +58,7 @@ void Block::enter(void* thread) {
   } catch (...) {
     block.error_ = std::current_exception();
   }
-  block.states_[static_cast<std::size_t>(self.linear_index)] = State::finished;
+  block.stop_running(self.linear_index, State::finished);
   --block.unfinished_;
   Context& here = fiber_of(self.linear_index).context();
   block.position_ = block.error_ ? -1 : block.next_position();
@@ -77,10 +85,31 @@ Context& Block::context_at(int position) {
   return position < 0 ? main_ : fiber_of(order_[static_cast<std::size_t>(position)]).context();
 }
 
+void Block::set_ready(int position) { ready_[static_cast<std::size_t>(position) / 64] |= kOneBit << position % 64; }
+
+void Block::set_ready_from(std::size_t first, std::size_t count) {
+  for (std::size_t thread = first; thread < first + count; ++thread) {
+    states_[thread] = State::ready;
+    set_ready(positions_[thread]);
+  }
+}
+
+void Block::stop_running(int thread, State state) {
+  states_[static_cast<std::size_t>(thread)] = state;
+  const int position = positions_[static_cast<std::size_t>(thread)];
+  ready_[static_cast<std::size_t>(position) / 64] &= ~(kOneBit << position % 64);
+}
+
 int Block::ready_between(int begin, int end) const {
-  for (int position = begin; position < end; ++position)
-    if (states_[static_cast<std::size_t>(order_[static_cast<std::size_t>(position)])] == State::ready) return position;
-  return -1;
+  if (begin >= end) return -1;
+  auto word = static_cast<std::size_t>(begin) / 64;
+  std::uint64_t bits = ready_[word] >> begin % 64 << begin % 64;
+  while (bits == 0) {
+    if (++word * 64 >= static_cast<std::size_t>(end)) return -1;
+    bits = ready_[word];
+  }
+  const int position = static_cast<int>(word) * 64 + std::countr_zero(bits);
+  return position < end ? position : -1;
 }
 
 int Block::next_position() {
@@ -98,10 +127,10 @@ int Block::next_position() {
 void Block::synchronize_block() {
   if (++waiting_in_block_ == static_cast<int>(threads_.size())) {
     waiting_in_block_ = 0;
-    std::fill(states_.begin(), states_.end(), State::ready);
+    set_ready_from(0, threads_.size());
     return;
   }
-  states_[static_cast<std::size_t>(current->linear_index)] = State::in_block;
+  stop_running(current->linear_index, State::in_block);
   run_next();
 }
 
@@ -118,10 +147,10 @@ void Block::synchronize_warp(const char* operation, void* operand, void (*perfor
   if (++warp.waiting == kWarpSize) {
     warp.waiting = 0;
     if (perform) perform(warp.operands);
-    std::fill_n(states_.begin() + static_cast<std::ptrdiff_t>(first), kWarpSize, State::ready);
+    set_ready_from(first, kWarpSize);
     return;
   }
-  states_[thread] = State::in_warp;
+  stop_running(current->linear_index, State::in_warp);
   run_next();
 }
 

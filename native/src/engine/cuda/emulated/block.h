@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <string>
@@ -47,6 +49,10 @@ class Block {
   // Returns the position of the next ready thread, or -1 if there is none.
   int next_position();
   Context& context_at(int position);
+  void set_ready(int position);
+  void set_ready_from(std::size_t first, std::size_t count);
+  void stop_running(int thread, State state);
+  // Returns the first ready position in [begin, end), or -1 if there is none.
   int ready_between(int begin, int end) const;
   std::string describe_deadlock() const;
 
@@ -54,8 +60,11 @@ class Block {
   Schedule& schedule_;
   uint3 index_;
   std::vector<Thread> threads_;
-  std::vector<State> states_;  // by thread
-  std::vector<int> order_;     // threads by position
+  std::vector<State> states_;   // by thread
+  std::vector<int> order_;      // threads by position
+  std::vector<int> positions_;  // by thread
+  // A bit per position, set if its thread is ready. The search for the next thread is a part of each switch.
+  std::array<std::uint64_t, kMaxThreads / 64> ready_{};
   std::vector<Warp> warps_;
   std::vector<void*> shared_;  // static variables declared in this block
   int position_ = -1;          // of the running thread; -1: none

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -51,6 +52,9 @@ namespace starpo::cuda::emulated {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
+// Stacks end at different distances from the end of a page. Otherwise the ends of all stacks would compete for the same
+// few lines of the first-level cache, at every switch.
+constexpr std::size_t kEndStepBytes = 5 * 64;
 #ifdef STARPO_ADDRESS_SANITIZER
 constexpr std::size_t kStackBytes = 64 * kPageBytes;
 #else
@@ -103,6 +107,8 @@ Fiber::Fiber() {
   if (mapping == MAP_FAILED) throw std::bad_alloc();
   mprotect(mapping, kPageBytes, PROT_NONE);
   mapping_ = static_cast<std::byte*>(mapping);
+  static std::atomic<std::size_t> stacks{0};
+  stack_end_ = mapping_ + kPageBytes + kStackBytes - stacks++ * kEndStepBytes % kPageBytes;
   context_.fiber = this;
   context_.stack_bottom = mapping_ + kPageBytes;
   context_.stack_size = kStackBytes;
@@ -120,7 +126,7 @@ void Fiber::prepare(void (*entry)(void*), void* argument) {
 #ifdef STARPO_ASSEMBLY_SWITCH
   // From the top, the stack contains a null return address, the address that the switch returns to, and six registers.
   // A function expects its return address 8 bytes below a multiple of 16.
-  auto* top = reinterpret_cast<std::uintptr_t*>(mapping_ + kPageBytes + kStackBytes);
+  auto* top = reinterpret_cast<std::uintptr_t*>(stack_end_);
   *--top = 0;
   *--top = reinterpret_cast<std::uintptr_t>(&enter_fiber);
   for (int i = 0; i < 6; ++i) *--top = 0;
@@ -128,7 +134,7 @@ void Fiber::prepare(void (*entry)(void*), void* argument) {
 #else
   getcontext(&context_.registers);
   context_.registers.uc_stack.ss_sp = mapping_ + kPageBytes;
-  context_.registers.uc_stack.ss_size = kStackBytes;
+  context_.registers.uc_stack.ss_size = static_cast<std::size_t>(stack_end_ - mapping_) - kPageBytes;
   context_.registers.uc_link = nullptr;
   makecontext(&context_.registers, &enter_fiber, 0);
 #endif

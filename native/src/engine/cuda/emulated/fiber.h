@@ -46,6 +46,7 @@ class Fiber {
  private:
   friend void enter_fiber();
   std::byte* mapping_;
+  std::byte* stack_end_;
   Context context_;
   void (*entry_)(void*) = nullptr;
   void* argument_ = nullptr;

@@ -18,12 +18,15 @@ constexpr unsigned kFirstRandomOrder = 4;
 void set_order(unsigned seed) { order = seed; }
 
 Schedule::Schedule()
-    : seed_(order), whole_warps_(seed_ < kFirstRandomOrder ? seed_ >= 2 : seed_ % 2 == 1), random_(seed_ + 1) {}
+    : seed_(order),
+      random_order_(seed_ >= kFirstRandomOrder),
+      whole_warps_(random_order_ ? seed_ % 2 == 1 : seed_ >= 2),
+      random_(seed_ + 1) {}
 
 std::vector<int> Schedule::permutation(int count, bool of_threads) {
   std::vector<int> indices(static_cast<std::size_t>(count));
   std::iota(indices.begin(), indices.end(), 0);
-  if (seed_ < kFirstRandomOrder) {
+  if (!random_order_) {
     if (seed_ % 2 == 1) std::reverse(indices.begin(), indices.end());
     return indices;
   }
@@ -38,11 +41,5 @@ std::vector<int> Schedule::permutation(int count, bool of_threads) {
   }
   return indices;
 }
-
-int Schedule::start(int after, int count) {
-  return seed_ < kFirstRandomOrder ? after : static_cast<int>(random_() % static_cast<unsigned>(count));
-}
-
-bool Schedule::copies_at_once() { return seed_ < kFirstRandomOrder ? seed_ % 2 == 1 : random_() % 2 == 0; }
 
 }  // namespace starpo::cuda::emulated

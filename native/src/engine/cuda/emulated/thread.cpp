@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kCopyBytes = 16;
 constexpr std::size_t kSharedAlignment = 128;
 constexpr std::size_t kMaxSharedBytes = 99 * 1024;  // compute capability 8.6, 8.9 and 12; others have more
-constexpr unsigned kMaxThreads = 1024;
 
 void perform(const AsynchronousCopy& copy) {
   if (copy.global)

@@ -11,6 +11,7 @@
 namespace starpo::cuda::emulated {
 
 constexpr int kWarpSize = 32;
+constexpr unsigned kMaxThreads = 1024;  // of a block
 
 class Block;
 
