@@ -9,13 +9,14 @@
 #include "engine/cuda/selftest/attention_case.h"
 #include "engine/cuda/selftest/attention_reference.h"
 #include "engine/cuda/selftest/self_test.h"
+#include "thread_orders.h"
 
 namespace starpo::cuda {
 
 namespace {
 
 void in_every_order(const std::vector<Check>& checks) {
-  for (const unsigned order : {0, 1, 2, 3, 5}) {
+  for (const unsigned order : thread_orders()) {
     CAPTURE(order);
     emulated::set_order(order);
     Stream stream;

@@ -11,6 +11,7 @@
 #include "engine/cuda/kernels/loss.h"
 #include "engine/cuda/selftest/arrays.h"
 #include "engine/cuda/selftest/self_test.h"
+#include "thread_orders.h"
 
 namespace starpo::cuda {
 std::vector<Check> norm_checks();
@@ -31,7 +32,7 @@ namespace {
 
 void check_in_every_order(const std::vector<Check>& checks) {
   Stream stream;
-  for (const unsigned order : {0, 1, 2, 3, 5}) {
+  for (const unsigned order : thread_orders()) {
     emulated::set_order(order);
     run_checks(checks, "", stream, [&](const CheckResult& result) {
       CAPTURE(result.name);

@@ -5,6 +5,7 @@
 #include "engine/cuda/emulated/order.h"
 #include "engine/cuda/kernels/gemm.h"
 #include "engine/cuda/selftest/self_test.h"
+#include "thread_orders.h"
 
 namespace starpo::cuda {
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::size_t kPartials = std::size_t{8} << 20;
 
 TEST_CASE("cuda gemm: every product matches the reference in every thread order") {
-  for (const unsigned order : {0, 1, 2, 3, 5, 6}) {
+  for (const unsigned order : thread_orders()) {
     CAPTURE(order);
     emulated::set_order(order);
     Stream stream;

@@ -78,11 +78,20 @@ void check_exact(const json& metrics) {
 }  // namespace
 
 TEST_CASE_FIXTURE(DeviceRun,
-                  "a run on a GPU reports its device and memory plan, is exact, and resumes bit-identically") {
-  for (const std::string precision : {"fp32", "bf16"}) {
+                  "a run on a GPU reports its device and memory plan, is exact, resumes bit-identically, and keeps a "
+                  "vocabulary size that isn't a multiple of 8") {
+  make_tiny_model_folder(model.path(), 3, 515);
+  for (const auto& [precision, exactness] :
+       {std::pair<std::string, std::string>{"fp32", "exact"}, {"bf16", "exact"}, {"bf16", "fast"}}) {
     CAPTURE(precision);
+    CAPTURE(exactness);
     config["precision"] = precision;
+    config["exactness"] = exactness;
     remove_checkpoints();
+    // The moments of a checkpoint are zero before the first step. Fast runs keep them in the same way.
+    const bool exact = exactness == "exact";
+    config["iterations"] = exact ? 2 : 1;
+    const std::string last = exact ? "000002" : "000001";
     CHECK(train() == 0);
     CHECK(events("started").back().at("device") == "cuda:0");
     CHECK(events("started").back().at("isa") == "sm_90");
@@ -91,25 +100,9 @@ TEST_CASE_FIXTURE(DeviceRun,
     CHECK(plan.at("device") == "cuda:0");
     CHECK(plan.at("total_bytes") > 0);
     CHECK(plan.at("total_bytes") <= plan.at("free_bytes"));
-    check_exact(metrics());
-    check_that_resuming_changes_no_bit("000002");
-  }
-}
-
-TEST_CASE_FIXTURE(DeviceRun, "a run on a GPU keeps a vocabulary size that isn't a multiple of 8") {
-  make_tiny_model_folder(model.path(), 3, 515);
-  config["iterations"] = 1;
-  for (const auto& [precision, exactness] :
-       {std::pair<std::string, std::string>{"fp32", "exact"}, {"bf16", "exact"}, {"bf16", "fast"}}) {
-    CAPTURE(precision);
-    CAPTURE(exactness);
-    config["precision"] = precision;
-    config["exactness"] = exactness;
-    remove_checkpoints();
-    CHECK(train() == 0);
-    if (exactness == "exact") check_exact(metrics());
-    CHECK(read_model_folder_config(run.path() / "checkpoints/000001").vocab_size == 515);
-    check_that_resuming_changes_no_bit("000001");
+    if (exact) check_exact(metrics());
+    CHECK(read_model_folder_config(run.path() / "checkpoints" / last).vocab_size == 515);
+    check_that_resuming_changes_no_bit(last);
   }
 }
 

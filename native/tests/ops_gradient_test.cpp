@@ -29,23 +29,37 @@ void check_close(const std::vector<float>& result, const Vector& expected, doubl
   CHECK(worst <= tolerance * std::max(1.0, largest));
 }
 
-// Checks that gradient is d(sum of weight * f(x)) / dx, at up to 40 elements.
+// Derivatives at up to 40 elements, of which each is `step` after the last.
+struct Slopes {
+  std::size_t step;
+  Vector values;
+};
+
+// Returns d(sum of weight * f(x)) / dx.
 template <class F>
-void check_gradient(const std::vector<float>& gradient, Vector x, const std::vector<float>& weight, F f) {
+Slopes slopes_of(Vector x, const std::vector<float>& weight, F f) {
   const auto loss = [&] {
     const Vector y = f(x);
     double sum = 0;
     for (std::size_t i = 0; i < y.size(); ++i) sum += weight[i] * y[i];
     return sum;
   };
-  const std::size_t step = std::max<std::size_t>(1, x.size() / 40);
+  Slopes slopes{std::max<std::size_t>(1, x.size() / 40), {}};
+  for (std::size_t i = 0; i < x.size(); i += slopes.step)
+    slopes.values.push_back(reference::derivative(x[i], 1e-3, loss));
+  return slopes;
+}
+
+void check_slopes(const std::vector<float>& gradient, const Slopes& slopes) {
   std::vector<float> sampled;
-  Vector slopes;
-  for (std::size_t i = 0; i < x.size(); i += step) {
-    sampled.push_back(gradient[i]);
-    slopes.push_back(reference::derivative(x[i], 1e-3, loss));
-  }
-  check_close(sampled, slopes, 1e-5);
+  for (std::size_t i = 0; i < gradient.size(); i += slopes.step) sampled.push_back(gradient[i]);
+  check_close(sampled, slopes.values, 1e-5);
+}
+
+// Checks that gradient is d(sum of weight * f(x)) / dx, at up to 40 elements.
+template <class F>
+void check_gradient(const std::vector<float>& gradient, Vector x, const std::vector<float>& weight, F f) {
+  check_slopes(gradient, slopes_of(std::move(x), weight, f));
 }
 
 template <class F>
@@ -215,6 +229,8 @@ TEST_CASE("causal attention over several blocks and its gradients match double p
     }
     return y;
   };
+  const Vector expected = formula(exact(x));
+  const Slopes slopes = slopes_of(exact(x), dy, formula);
   on_each_isa([&](const Kernels& k) {
     std::vector<float> keys(packed_size(dim, length)), values(keys.size()), y(length * dim), maximum(length),
         reciprocal(length), dx(x.size());
@@ -223,11 +239,11 @@ TEST_CASE("causal attention over several blocks and its gradients match double p
     std::vector<float> scores(attention_scratch(length)), scratch(attention_backward_scratch(length));
     k.attention({length, x.data(), stride, 1, 1, keys.data(), x.data() + 2 * dim, stride, dim, scale, y.data(), dim,
                  scores.data(), maximum.data(), reciprocal.data()});
-    check_close(y, formula(exact(x)));
+    check_close(y, expected);
     k.attention_backward({length, dim, scale, stride, x.data(), x.data() + dim, x.data() + 2 * dim, keys.data(),
                           values.data(), dim, y.data(), dy.data(), maximum.data(), reciprocal.data(), dx.data(),
                           dx.data() + dim, dx.data() + 2 * dim, scratch.data()});
-    check_gradient(dx, exact(x), dy, formula);
+    check_slopes(dx, slopes);
   });
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kVocabulary = 88;
 constexpr std::array<std::int32_t, 2> kCaseStopIds{7, 20};
-constexpr int kFirstTurnLimits[] = {11, 3, 20, 9};
+// Some responses take several calls of the generator.
+constexpr std::array kFirstTurnLimits{11, 3, 17, 9}, kSecondTurnLimits{9, 10, 3, 2};
 
 // Weights so large that attention and gates are far from linear. Biases and norms vary too.
 std::vector<float> case_weights(const ParameterLayout& layout) {
@@ -26,9 +27,8 @@ std::vector<std::int32_t> prompt() { return case_batch(std::array{33}).tokens; }
 
 bool ends_response(const Choice& choice) { return std::ranges::find(kCaseStopIds, choice.id) != kCaseStopIds.end(); }
 
-void play_turn(Generator& generator, const DrawSettings& draws, std::vector<std::vector<Choice>>& responses) {
-  std::array<int, 4> remaining;
-  std::ranges::copy(kFirstTurnLimits, remaining.begin());
+void play_turn(Generator& generator, const DrawSettings& draws, std::array<int, 4> remaining,
+               std::vector<std::vector<Choice>>& responses) {
   std::vector<std::vector<Choice>> choices;
   for (std::vector<ResponseRequest> requests;; requests.clear()) {
     for (int slot = 0; slot < 4; ++slot)
@@ -90,7 +90,7 @@ TrainingStep training_step(Network& network) {
   TrainingStep result;
   const auto pass = network.make_pass();
   network.trained().clear_gradients();
-  for (const std::vector<int>& lengths : {std::vector{70, 3, 21}, {40}}) {
+  for (const std::vector<int>& lengths : {std::vector{70, 3, 6}, {14}}) {
     const PackedBatch batch = case_batch(lengths);
     const std::size_t targets = batch.targets.size();
     std::vector<float> logprobs(targets), entropies(targets), rollout(targets), reference(targets);
@@ -139,9 +139,9 @@ std::vector<std::vector<Choice>> play_turns(Network& network, bool grouped) {
   generator->begin(3, case_batch(std::array{9}).tokens, -1, 20);
   const DrawSettings draws{{3, RandomStream::train_sampling}, 5, {kCaseTemperature, 1, 0, 0}, kCaseStopIds};
   std::vector<std::vector<Choice>> responses(4);
-  play_turn(*generator, draws, responses);
+  play_turn(*generator, draws, kFirstTurnLimits, responses);
   for (int slot = 0; slot < 4; ++slot) generator->append(slot, std::array{1, 2, 3});
-  play_turn(*generator, draws, responses);
+  play_turn(*generator, draws, kSecondTurnLimits, responses);
   return responses;
 }
 
