@@ -2,7 +2,7 @@
 # With STARPO_UNITY, the files of a folder, or of several that instantiate the same templates, are compiled as one translation unit. The latter saves a third of the library's time.
 # Larger units would be slower on many cores, because a build waits for the largest. Files with their own options (kernels per instruction set) stay separate.
 # Names in anonymous namespaces must be unique within a unit.
-set(STARPO_UNITED "algorithm|base|files|journal|rollout|tokenizer" "cli|config|fields|model|env/process" "env(/(bandit|frozen_lake|reference|sokoban|webshop))?" "engine/cuda(/.*)?" "train/.*")
+set(STARPO_UNITED "algorithm|base|files|journal|rollout|tokenizer" "cli|config|fields|model|env/process" "env(/(bandit|claims|frozen_lake|reference|sokoban|webshop))?" "engine(/cpu)?" "engine/cuda(/.*)?" "train/.*")
 function(starpo_unite target)
   if(NOT STARPO_UNITY)
     return()

@@ -15,7 +15,7 @@ using namespace starpo::cuda;
 
 namespace {
 
-__global__ void add_one(float* values, int count) {
+__global__ void increase(float* values, int count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < static_cast<unsigned>(count)) values[i] += 1;
 }
@@ -32,9 +32,9 @@ TEST_CASE("emulated runtime: a graph runs its work at each launch") {
   DeviceBuffer<float> values(stream, 5);
   PinnedBuffer<float> host(5);
   values.fill_zero(stream);
-  STARPO_LAUNCH(stream, 1, 32, 0, add_one, values.data(), 0);
+  STARPO_LAUNCH(stream, 1, 32, 0, increase, values.data(), 0);
   Graph graph(stream, [&] {
-    STARPO_LAUNCH(stream, 1, 32, 0, add_one, values.data(), 5);
+    STARPO_LAUNCH(stream, 1, 32, 0, increase, values.data(), 5);
     copy_to_host(stream, host.data(), values.data(), values.size_bytes());
   });
   CHECK(on_host(stream, values) == std::vector<float>(5, 0.0f));

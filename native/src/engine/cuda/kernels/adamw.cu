@@ -7,16 +7,16 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kAdamWThreads = 256;
 
 __device__ __forceinline__ bool is_finite(float x) { return x - x == 0; }
 
 // Returns the sum of `own` over the block, for all threads. A tree in shared memory fixes the order of summation.
-// scratch: [kThreads].
+// scratch: [kAdamWThreads].
 __device__ __forceinline__ double block_total(double own, double* scratch) {
   scratch[threadIdx.x] = own;
   __syncthreads();
-  for (int distance = kThreads / 2; distance > 0; distance /= 2) {
+  for (int distance = kAdamWThreads / 2; distance > 0; distance /= 2) {
     if (static_cast<int>(threadIdx.x) < distance) scratch[threadIdx.x] += scratch[threadIdx.x + distance];
     __syncthreads();
   }
@@ -26,12 +26,13 @@ __device__ __forceinline__ double block_total(double own, double* scratch) {
 // partials[block] = sum of g^2 over the block's elements, by a grid-stride loop over groups of eight. The grid depends
 // only on `size`, so the order of summation is fixed. Squares are summed in fp32 within a group and in double across
 // groups.
-__global__ void __launch_bounds__(kThreads) squares_kernel(std::size_t size, const float* gradients, double* partials) {
-  STARPO_SHARED(double, scratch[kThreads]);
+__global__ void __launch_bounds__(kAdamWThreads)
+    squares_kernel(std::size_t size, const float* gradients, double* partials) {
+  STARPO_SHARED(double, scratch[kAdamWThreads]);
   const std::size_t groups = (size + 7) / 8;
   double sum = 0;
-  for (std::size_t group = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x; group < groups;
-       group += static_cast<std::size_t>(gridDim.x) * kThreads) {
+  for (std::size_t group = static_cast<std::size_t>(blockIdx.x) * kAdamWThreads + threadIdx.x; group < groups;
+       group += static_cast<std::size_t>(gridDim.x) * kAdamWThreads) {
     float g[8], squares = 0;
     const int length = static_cast<int>(min(size - group * 8, std::size_t{8}));
     load_group(gradients + group * 8, 0, length, true, 0.0f, g);
@@ -44,10 +45,10 @@ __global__ void __launch_bounds__(kThreads) squares_kernel(std::size_t size, con
 }
 
 // report->squared_norm = sum of partials [count]. One block.
-__global__ void __launch_bounds__(kThreads) norm_kernel(int count, const double* partials, StepReport* report) {
-  STARPO_SHARED(double, scratch[kThreads]);
+__global__ void __launch_bounds__(kAdamWThreads) norm_kernel(int count, const double* partials, StepReport* report) {
+  STARPO_SHARED(double, scratch[kAdamWThreads]);
   double sum = 0;
-  for (int i = threadIdx.x; i < count; i += kThreads) sum += partials[i];
+  for (int i = threadIdx.x; i < count; i += kAdamWThreads) sum += partials[i];
   const double total = block_total(sum, scratch);
   if (threadIdx.x != 0) return;
   report->squared_norm = total;
@@ -66,9 +67,9 @@ struct AdamWFactors {
 //   w = w - learning_rate * weight_decay * w
 //   w = w - learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
 // One thread per group of eight elements. Multiply-adds are explicit fmaf, so that all compilers round alike.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kAdamWThreads)
     adamw_kernel(std::size_t size, AdamWBuffers buffers, AdamWFactors s, StepReport* report) {
-  const std::size_t group = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x, first = group * 8;
+  const std::size_t group = static_cast<std::size_t>(blockIdx.x) * kAdamWThreads + threadIdx.x, first = group * 8;
   if (first >= size) return;
   const int length = static_cast<int>(min(size - first, std::size_t{8}));
   float g[8], m[8], v[8], w[8];
@@ -95,14 +96,16 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // The number of blocks with one thread per group of eight elements.
-unsigned blocks_of(std::size_t size) { return static_cast<unsigned>((size + kThreads * 8 - 1) / (kThreads * 8)); }
+unsigned blocks_of(std::size_t size) {
+  return static_cast<unsigned>((size + kAdamWThreads * 8 - 1) / (kAdamWThreads * 8));
+}
 
 }  // namespace
 
 void squared_norm(Stream& stream, std::size_t size, const float* gradients, double* partials, StepReport* report) {
   const int blocks = static_cast<int>(std::min<unsigned>(kNormPartials, blocks_of(size)));
-  STARPO_LAUNCH(stream, blocks, kThreads, 0, (squares_kernel), size, gradients, partials);
-  STARPO_LAUNCH(stream, 1, kThreads, 0, (norm_kernel), blocks, partials, report);
+  STARPO_LAUNCH(stream, blocks, kAdamWThreads, 0, (squares_kernel), size, gradients, partials);
+  STARPO_LAUNCH(stream, 1, kAdamWThreads, 0, (norm_kernel), blocks, partials, report);
 }
 
 void adamw(Stream& stream, std::size_t size, const AdamWBuffers& buffers, const AdamWSettings& settings,
@@ -117,7 +120,7 @@ void adamw(Stream& stream, std::size_t size, const AdamWBuffers& buffers, const 
                              .decay = settings.learning_rate * settings.weight_decay,
                              .first_correction = bias_correction(settings.beta1, steps),
                              .second_correction = bias_correction(settings.beta2, steps)};
-  STARPO_LAUNCH(stream, blocks_of(size), kThreads, 0, (adamw_kernel), size, buffers, factors, report);
+  STARPO_LAUNCH(stream, blocks_of(size), kAdamWThreads, 0, (adamw_kernel), size, buffers, factors, report);
 }
 
 }  // namespace starpo::cuda

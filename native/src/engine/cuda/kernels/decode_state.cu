@@ -5,10 +5,11 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kDecodeStateThreads = 128;
 
-__global__ void __launch_bounds__(kThreads) advance_kernel(int rows, Choices choices, DecodeRows state, DecodeLog log) {
-  const int row = blockIdx.x * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kDecodeStateThreads)
+    advance_kernel(int rows, Choices choices, DecodeRows state, DecodeLog log) {
+  const int row = blockIdx.x * kDecodeStateThreads + threadIdx.x;
   if (row >= rows || state.states[row] != static_cast<std::int32_t>(RowState::running) ||
       state.logged[row] >= log.capacity)
     return;
@@ -35,7 +36,8 @@ __global__ void __launch_bounds__(kThreads) advance_kernel(int rows, Choices cho
 }  // namespace
 
 void advance(Stream& stream, int rows, const Choices& choices, const DecodeRows& state, const DecodeLog& log) {
-  STARPO_LAUNCH(stream, (rows + kThreads - 1) / kThreads, kThreads, 0, (advance_kernel), rows, choices, state, log);
+  STARPO_LAUNCH(stream, (rows + kDecodeStateThreads - 1) / kDecodeStateThreads, kDecodeStateThreads, 0,
+                (advance_kernel), rows, choices, state, log);
 }
 
 }  // namespace starpo::cuda

@@ -9,20 +9,20 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kNormThreads = 128;
 constexpr int kMaxBackwardBlocks = 1024;  // each writes a row of partial weight gradients
 
 // One block per row.
 template <class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kNormThreads)
     residual_norm_kernel(int columns, const float* x, const T* delta, float* sum, const float* weight, float epsilon,
                          T* normed, float* reciprocal_rms) {
-  STARPO_SHARED(float, scratch[kThreads / 32]);
+  STARPO_SHARED(float, scratch[kNormThreads / 32]);
   STARPO_DYNAMIC_SHARED(float, summed);  // [columns] each thread reads only elements that it wrote
   const std::size_t start = static_cast<std::size_t>(blockIdx.x) * columns;
   const int groups = columns / 8;
   float squares = 0;
-  for (int group = threadIdx.x; group < groups; group += kThreads) {
+  for (int group = threadIdx.x; group < groups; group += kNormThreads) {
     float values[8];
     load_eight(x + start + group * 8, values);
     if (delta != nullptr) {
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   const float factor = 1.0f / sqrtf(block_sum(squares, scratch) / static_cast<float>(columns) + epsilon);
   if (reciprocal_rms != nullptr && threadIdx.x == 0) reciprocal_rms[blockIdx.x] = factor;
-  for (int group = threadIdx.x; group < groups; group += kThreads) {
+  for (int group = threadIdx.x; group < groups; group += kNormThreads) {
     float values[8], scale[8];
     load_eight(summed + group * 8, values);
     load_eight(weight + group * 8, scale);
@@ -51,20 +51,20 @@ __global__ void __launch_bounds__(kThreads)
 // With u = x / rms: dx = (dy w - u mean(dy w u)) / rms and dw = sum over rows of dy u. Block b computes the rows b, b +
 // blocks, ... and partials[b], its part of dw.
 template <class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kNormThreads)
     norm_backward_kernel(int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms,
                          const T* normed_gradient, float* x_gradient, T* rounded, float* partials) {
-  STARPO_SHARED(float, scratch[kThreads / 32]);
+  STARPO_SHARED(float, scratch[kNormThreads / 32]);
   STARPO_DYNAMIC_SHARED(float, weight_sums);  // [columns] each thread reads only elements that it wrote
   const int groups = columns / 8;
   const float zeros[8] = {};
-  for (int group = threadIdx.x; group < groups; group += kThreads) store_eight(weight_sums + group * 8, zeros);
+  for (int group = threadIdx.x; group < groups; group += kNormThreads) store_eight(weight_sums + group * 8, zeros);
 
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
     const std::size_t start = static_cast<std::size_t>(row) * columns;
     const float factor = reciprocal_rms[row];
     float sum = 0;
-    for (int group = threadIdx.x; group < groups; group += kThreads) {
+    for (int group = threadIdx.x; group < groups; group += kNormThreads) {
       float unit[8], slope[8], scale[8], weight_sum[8];
       load_eight(x + start + group * 8, unit);
       load_eight(normed_gradient + start + group * 8, slope);
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kThreads)
       store_eight(weight_sums + group * 8, weight_sum);
     }
     const float mean = block_sum(sum, scratch) / static_cast<float>(columns);
-    for (int group = threadIdx.x; group < groups; group += kThreads) {
+    for (int group = threadIdx.x; group < groups; group += kNormThreads) {
       float unit[8], slope[8], scale[8], gradient[8];
       load_eight(x + start + group * 8, unit);
       load_eight(normed_gradient + start + group * 8, slope);
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 
   const std::size_t partial = static_cast<std::size_t>(blockIdx.x) * columns;
-  for (int group = threadIdx.x; group < groups; group += kThreads) {
+  for (int group = threadIdx.x; group < groups; group += kNormThreads) {
     float weight_sum[8];
     load_eight(weight_sums + group * 8, weight_sum);
     store_eight(partials + partial + group * 8, weight_sum);
@@ -103,12 +103,12 @@ __global__ void __launch_bounds__(kThreads)
 
 // One block per row.
 template <class T, bool gather>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kNormThreads)
     move_rows_kernel(int columns, const T* from, const std::int32_t* index, T* to) {
   const std::size_t packed = blockIdx.x, indexed = index[blockIdx.x];
   const T* const source = from + (gather ? indexed : packed) * columns;
   T* const target = to + (gather ? packed : indexed) * columns;
-  for (int i = threadIdx.x * Vector<T>::size; i < columns; i += kThreads * Vector<T>::size)
+  for (int i = threadIdx.x * Vector<T>::size; i < columns; i += kNormThreads * Vector<T>::size)
     Vector<T>::load(source + i).store(target + i);
 }
 
@@ -119,7 +119,7 @@ int backward_blocks(int rows) { return std::min(rows, kMaxBackwardBlocks); }
 template <class T>
 void residual_norm(Stream& stream, int rows, int columns, const float* x, const T* delta, float* sum,
                    const float* weight, float epsilon, T* normed, float* reciprocal_rms) {
-  STARPO_LAUNCH(stream, rows, kThreads, columns * sizeof(float), (residual_norm_kernel<T>), columns, x, delta, sum,
+  STARPO_LAUNCH(stream, rows, kNormThreads, columns * sizeof(float), (residual_norm_kernel<T>), columns, x, delta, sum,
                 weight, epsilon, normed, reciprocal_rms);
 }
 
@@ -128,8 +128,8 @@ void norm_backward(Stream& stream, int rows, int columns, const float* x, const 
                    const float* reciprocal_rms, const T* normed_gradient, float* x_gradient, T* rounded,
                    float* weight_gradient, float* partials) {
   const int blocks = backward_blocks(rows);
-  STARPO_LAUNCH(stream, blocks, kThreads, columns * sizeof(float), (norm_backward_kernel<T>), rows, columns, x, weight,
-                reciprocal_rms, normed_gradient, x_gradient, rounded, partials);
+  STARPO_LAUNCH(stream, blocks, kNormThreads, columns * sizeof(float), (norm_backward_kernel<T>), rows, columns, x,
+                weight, reciprocal_rms, normed_gradient, x_gradient, rounded, partials);
   add_partials(stream, blocks, columns, partials, weight_gradient);
 }
 
@@ -139,12 +139,12 @@ std::size_t norm_backward_partials(int rows, int columns) {
 
 template <class T>
 void gather_rows(Stream& stream, int rows, int columns, const T* from, const std::int32_t* index, T* to) {
-  STARPO_LAUNCH(stream, rows, kThreads, 0, (move_rows_kernel<T, true>), columns, from, index, to);
+  STARPO_LAUNCH(stream, rows, kNormThreads, 0, (move_rows_kernel<T, true>), columns, from, index, to);
 }
 
 template <class T>
 void scatter_rows(Stream& stream, int rows, int columns, const T* from, const std::int32_t* index, T* to) {
-  STARPO_LAUNCH(stream, rows, kThreads, 0, (move_rows_kernel<T, false>), columns, from, index, to);
+  STARPO_LAUNCH(stream, rows, kNormThreads, 0, (move_rows_kernel<T, false>), columns, from, index, to);
 }
 
 template void residual_norm(Stream&, int, int, const float*, const float*, float*, const float*, float, float*, float*);

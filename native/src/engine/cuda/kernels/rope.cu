@@ -7,15 +7,15 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kRopeThreads = 256;
 
 // Each thread computes eight elements of the first half of a head and their partners in the second half. direction: 1,
 // or -1 to rotate back.
 template <class T, bool append>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kRopeThreads)
     rotate_kernel(int items, QkvShape shape, T* qkv, const float* bias, const std::int32_t* positions,
                   RotaryTables tables, float direction, KvCache<T> cache, const std::int32_t* row_slot) {
-  const int item = blockIdx.x * kThreads + threadIdx.x;
+  const int item = blockIdx.x * kRopeThreads + threadIdx.x;
   if (item >= items) return;
   const int half = shape.head_dim / 2, parts = half / 8, row_items = (shape.heads + 2 * shape.kv_heads) * parts;
   const int row = item / row_items, head = item % row_items / parts, offset = item % parts * 8;
@@ -49,8 +49,8 @@ void rotate(Stream& stream, int rows, const QkvShape& shape, T* qkv, const float
             const RotaryTables& tables, float direction, const KvCache<T>& cache, const std::int32_t* row_slot) {
   if (shape.head_dim % 16 != 0) throw std::invalid_argument("head_dim must be a multiple of 16");
   const int items = rows * (shape.columns() / 16);
-  STARPO_LAUNCH(stream, (items + kThreads - 1) / kThreads, kThreads, 0, (rotate_kernel<T, append>), items, shape, qkv,
-                bias, positions, tables, direction, cache, row_slot);
+  STARPO_LAUNCH(stream, (items + kRopeThreads - 1) / kRopeThreads, kRopeThreads, 0, (rotate_kernel<T, append>), items,
+                shape, qkv, bias, positions, tables, direction, cache, row_slot);
 }
 
 }  // namespace

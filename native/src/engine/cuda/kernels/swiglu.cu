@@ -6,12 +6,12 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kSwigluThreads = 256;
 
 // One thread per group of eight elements.
 template <class T>
-__global__ void __launch_bounds__(kThreads) swiglu_kernel(int items, int columns, const T* gate_up, T* hidden) {
-  const int item = blockIdx.x * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kSwigluThreads) swiglu_kernel(int items, int columns, const T* gate_up, T* hidden) {
+  const int item = blockIdx.x * kSwigluThreads + threadIdx.x;
   if (item >= items) return;
   const int row_items = columns / 8, row = item / row_items, column = item % row_items * 8;
   const T* const gates = gate_up + static_cast<std::size_t>(row) * 2 * columns + column;
@@ -26,10 +26,10 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(int items, int columns
 // With s = sigmoid(gate): d gate = d hidden * up * s (1 + gate (1 - s)) and d up = d hidden * gate s. One thread per
 // group of eight elements.
 template <class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kSwigluThreads)
     swiglu_backward_kernel(int items, int columns, const T* gate_up, const T* hidden_gradient, T* gate_up_gradient,
                            T* hidden) {
-  const int item = blockIdx.x * kThreads + threadIdx.x;
+  const int item = blockIdx.x * kSwigluThreads + threadIdx.x;
   if (item >= items) return;
   const int row_items = columns / 8, row = item / row_items, column = item % row_items * 8;
   const std::size_t wide = static_cast<std::size_t>(row) * 2 * columns + column,
@@ -54,21 +54,21 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 int items_of(int rows, int columns) { return rows * (columns / 8); }
-int blocks_of(int items) { return (items + kThreads - 1) / kThreads; }
+int blocks_of(int items) { return (items + kSwigluThreads - 1) / kSwigluThreads; }
 
 }  // namespace
 
 template <class T>
 void swiglu(Stream& stream, int rows, int columns, const T* gate_up, T* hidden) {
   const int items = items_of(rows, columns);
-  STARPO_LAUNCH(stream, blocks_of(items), kThreads, 0, (swiglu_kernel<T>), items, columns, gate_up, hidden);
+  STARPO_LAUNCH(stream, blocks_of(items), kSwigluThreads, 0, (swiglu_kernel<T>), items, columns, gate_up, hidden);
 }
 
 template <class T>
 void swiglu_backward(Stream& stream, int rows, int columns, const T* gate_up, const T* hidden_gradient,
                      T* gate_up_gradient, T* hidden) {
   const int items = items_of(rows, columns);
-  STARPO_LAUNCH(stream, blocks_of(items), kThreads, 0, (swiglu_backward_kernel<T>), items, columns, gate_up,
+  STARPO_LAUNCH(stream, blocks_of(items), kSwigluThreads, 0, (swiglu_backward_kernel<T>), items, columns, gate_up,
                 hidden_gradient, gate_up_gradient, hidden);
 }
 

@@ -7,17 +7,17 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kValueHeadThreads = 128;
 constexpr int kBiasThreads = 256;
 
 // One block per row.
 template <class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kValueHeadThreads)
     value_head_kernel(int columns, const T* features, const float* weight, const float* bias, float* values) {
-  STARPO_SHARED(float, scratch[kThreads / 32]);
+  STARPO_SHARED(float, scratch[kValueHeadThreads / 32]);
   const T* const row = features + static_cast<std::size_t>(blockIdx.x) * columns;
   float sum = 0;
-  for (int group = threadIdx.x; group < columns / 8; group += kThreads) {
+  for (int group = threadIdx.x; group < columns / 8; group += kValueHeadThreads) {
     float x[8], w[8];
     load_eight(row + group * 8, x);
     load_eight(weight + group * 8, w);
@@ -30,11 +30,11 @@ __global__ void __launch_bounds__(kThreads)
 
 // One block per row.
 template <class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kValueHeadThreads)
     features_gradient_kernel(int columns, const float* weight, const float* value_gradients, T* features_gradient) {
   T* const row = features_gradient + static_cast<std::size_t>(blockIdx.x) * columns;
   const float factor = value_gradients[blockIdx.x];
-  for (int group = threadIdx.x; group < columns / 8; group += kThreads) {
+  for (int group = threadIdx.x; group < columns / 8; group += kValueHeadThreads) {
     float w[8];
     load_eight(weight + group * 8, w);
 #pragma unroll
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kBiasThreads)
 template <class T>
 void value_head(Stream& stream, int rows, int columns, const T* features, const float* weight, const float* bias,
                 float* values) {
-  STARPO_LAUNCH(stream, rows, kThreads, 0, (value_head_kernel<T>), columns, features, weight, bias, values);
+  STARPO_LAUNCH(stream, rows, kValueHeadThreads, 0, (value_head_kernel<T>), columns, features, weight, bias, values);
 }
 
 template <class T>
@@ -66,7 +66,7 @@ void value_head_backward(Stream& stream, int rows, int columns, const T* feature
                          const float* value_gradients, T* features_gradient, float* weight_gradient,
                          float* bias_gradient, float* partials) {
   if (features_gradient != nullptr)
-    STARPO_LAUNCH(stream, rows, kThreads, 0, (features_gradient_kernel<T>), columns, weight, value_gradients,
+    STARPO_LAUNCH(stream, rows, kValueHeadThreads, 0, (features_gradient_kernel<T>), columns, weight, value_gradients,
                   features_gradient);
   weighted_column_sums(stream, rows, columns, value_gradients, features, weight_gradient, partials);
   STARPO_LAUNCH(stream, 1, kBiasThreads, 0, (bias_gradient_kernel), rows, value_gradients, bias_gradient);
