@@ -1,6 +1,5 @@
-import type { RunSetting } from '../../core/contract/contract.ts';
 import { isDerived, settingFacts } from '../../core/facts/setting-facts.ts';
-import { type Settings, settingText } from './settings.ts';
+import { PathIndex, type Settings, settingText } from './settings.ts';
 
 interface Difference {
   /** Path in run.json, such as `optimizer.learning_rate`. */
@@ -16,29 +15,13 @@ interface Difference {
 
 /** Returns the settings that differ between the configurations. */
 export function differences(configs: readonly Settings[]): Difference[] {
-  return differingPaths(configs).flatMap((path) => {
+  return new PathIndex().update(new Set(configs)).differing.flatMap((path) => {
     if (isDerived(path)) return [];
     const values = configs.map((each) => textAt(each, path));
     const { title, unit, help, value } = settingFacts(path, environmentType(path, configs));
     const shown = values.map((each) => (each === null ? null : value(each)));
     return [{ path, title, unit, meaning: help, values: shown }];
   });
-}
-
-/** Returns the paths whose values differ or that some lack. Called for a thousand runs while they are indexed. */
-function differingPaths(configs: readonly Settings[]): string[] {
-  const seen = new Map<string, { value: RunSetting; count: number; differs: boolean }>();
-  for (const config of configs)
-    for (const [path, value] of config) {
-      const first = seen.get(path);
-      if (!first) {
-        seen.set(path, { value, count: 1, differs: false });
-        continue;
-      }
-      first.count += 1;
-      first.differs ||= value !== first.value && settingText(value) !== settingText(first.value);
-    }
-  return [...seen].filter(([, { count, differs }]) => differs || count < configs.length).map(([path]) => path);
 }
 
 function textAt(settings: Settings, path: string): string | null {
@@ -80,10 +63,14 @@ export interface Grouped {
   point: string | null;
 }
 
-/** Returns the ways to group runs: by sweep setting, by all settings but the seed, and by each setting that differs. */
-export function groupingChoices(runs: readonly Grouped[]): GroupingChoice[] {
-  const differing = differences(runs.map(({ settings }) => settings));
-  const settings = differing.filter(({ path }) => path !== 'seed');
+/**
+ * Returns the ways to group runs: by sweep setting, by all settings but the seed, and by each setting that differs. `index`: of the previous
+ * call, which saves time.
+ */
+export function groupingChoices(runs: readonly Grouped[], index = new PathIndex()): GroupingChoice[] {
+  const configs = new Set(runs.map(({ settings }) => settings));
+  const differing = index.update(configs).differing.filter((path) => !isDerived(path));
+  const settings = differing.filter((path) => path !== 'seed');
   const general = [
     ...(runs.some(({ point }) => point !== null) ? ['point'] : []),
     ...(settings.length > 0 && settings.length < differing.length ? ['settings'] : []),
@@ -91,7 +78,7 @@ export function groupingChoices(runs: readonly Grouped[]): GroupingChoice[] {
   ];
   return [
     ...general.map((id) => ({ id, title: groupingTitle(id) })),
-    ...settings.map(({ path, title }) => ({ id: path, title })),
+    ...settings.map((path) => ({ id: path, title: settingFacts(path, environmentType(path, configs)).title })),
   ];
 }
 

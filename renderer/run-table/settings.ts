@@ -75,11 +75,45 @@ export function leavesOf(config: unknown): Settings {
   return values;
 }
 
-/** Returns the paths of all settings, in order of appearance. */
-export function pathsOf(settings: Iterable<Settings>): string[] {
-  const paths = new Set<string>();
-  for (const each of settings) for (const path of each.keys()) paths.add(path);
-  return [...paths];
+/**
+ * The paths of configurations, and whether their values differ. Reads each configuration once, because a thousand runs may be listed while
+ * more are added several times a second.
+ */
+export class PathIndex {
+  private read = new Set<Settings>();
+  private readonly paths = new Map<string, { value: RunSetting; count: number; differs: boolean }>();
+
+  /** Adds new configurations; starts again if earlier ones are missing. */
+  update(configs: ReadonlySet<Settings>): this {
+    if ([...this.read].some((config) => !configs.has(config))) {
+      this.read = new Set();
+      this.paths.clear();
+    }
+    for (const config of configs) if (!this.read.has(config)) this.add(config);
+    return this;
+  }
+
+  private add(config: Settings): void {
+    this.read.add(config);
+    for (const [path, value] of config) {
+      const first = this.paths.get(path);
+      if (!first) this.paths.set(path, { value, count: 1, differs: false });
+      else {
+        first.count += 1;
+        first.differs ||= value !== first.value && settingText(value) !== settingText(first.value);
+      }
+    }
+  }
+
+  /** In order of appearance. */
+  get all(): string[] {
+    return [...this.paths.keys()];
+  }
+
+  /** Those whose values differ or that some configurations lack. */
+  get differing(): string[] {
+    return [...this.paths].filter(([, { differs, count }]) => differs || count < this.read.size).map(([path]) => path);
+  }
 }
 
 export const settingText = (value: RunSetting): string =>

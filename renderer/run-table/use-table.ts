@@ -1,10 +1,10 @@
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { type Column, type ColumnSources, columnsFor, fitting, sortRuns, type TableId } from './columns.ts';
 import { type Grouped, type GroupingChoice, groupBy, groupingChoices, groupingTitle } from './differences.ts';
 import { useRunTables } from './preferences.ts';
 import type { RowGroup } from './rows.tsx';
-import { noSettings, type SettingsByRun } from './settings.ts';
+import { noSettings, PathIndex, type SettingsByRun } from './settings.ts';
 
 interface TableOptions extends ColumnSources {
   table: TableId;
@@ -27,11 +27,12 @@ interface Table {
 export function useTable({ table, runs, width, group, settings, disk }: TableOptions): Table {
   const chosen = useRunTables((state) => state[table].columns);
   const { key, descending } = useRunTables((state) => state[table].sort);
+  const [index] = useState(() => new PathIndex());
   // Summaries change several times a second, their metrics and ids don't.
   const names = [...new Set(runs.flatMap(({ latest }) => Object.keys(latest)))].sort().join('\n');
   const all = useMemo(
-    () => columnsFor(names === '' ? [] : names.split('\n'), { settings, disk }),
-    [names, settings, disk],
+    () => columnsFor(names === '' ? [] : names.split('\n'), { settings, disk }, index),
+    [names, settings, disk, index],
   );
   const columns = useMemo(
     () => (chosen ? chosen.flatMap((id) => all.find((each) => each.id === id) ?? []) : fitting(table, all, width)),
@@ -70,11 +71,15 @@ export function useGroupings(
   settings: SettingsByRun | null,
   active: readonly string[] = [],
 ): GroupingChoice[] {
+  const [index] = useState(() => new PathIndex());
   const ids = runs.map(({ id }) => id).join(' ');
   const others = active.join(' ');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the settings of a run and its sweep don't change.
   return useMemo(() => {
-    const choices = groupingChoices(runs.map((run) => groupedOf(run, settings)));
+    const choices = groupingChoices(
+      runs.map((run) => groupedOf(run, settings)),
+      index,
+    );
     const missing = others.split(' ').filter((id) => id !== '' && !choices.some((choice) => choice.id === id));
     return [...choices, ...missing.map((id) => ({ id, title: groupingTitle(id) }))];
   }, [ids, settings, others]);

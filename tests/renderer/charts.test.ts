@@ -23,7 +23,7 @@ import { tipAt } from '../../renderer/charts/tooltip.ts';
 import type { Trace } from '../../renderer/charts/traces.ts';
 import { searchFor } from '../../renderer/charts/use-search.ts';
 import { differences, groupBy, groupingChoices } from '../../renderer/run-table/differences.ts';
-import { leavesOf } from '../../renderer/run-table/settings.ts';
+import { leavesOf, PathIndex } from '../../renderer/run-table/settings.ts';
 
 function source(metrics: Record<string, [iteration: number, value: number][]>): RunSeries {
   const series = new RunSeries();
@@ -476,6 +476,21 @@ describe('configurations', () => {
     expect(byClip.groups.map(({ label }) => label)).toEqual(['clip high 0.2', 'clip high 0.28']);
     expect(groupingChoices(runs.slice(0, 2))).toEqual([{ id: 'all', title: 'all runs' }]);
     expect(groupBy('all', runs.slice(0, 2))).toMatchObject({ groups: [{ members: [0, 1] }] });
+  });
+
+  test('can group a list that grows and shrinks like a new list', () => {
+    const index = new PathIndex();
+    const lists = [
+      runs.slice(0, 1),
+      runs.slice(0, 2),
+      runs,
+      [...runs, { settings: leavesOf({ a: 1 }), point: null }],
+      runs,
+    ];
+    for (const list of [...lists, runs.slice(1, 2), []]) {
+      expect(groupingChoices(list, index)).toEqual(groupingChoices(list));
+      expect(index.all).toEqual(new PathIndex().update(new Set(list.map(({ settings }) => settings))).all);
+    }
   });
 });
 
