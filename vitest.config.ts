@@ -44,14 +44,11 @@ export default defineConfig({
         test: { name: 'mocking', environment: 'node', expect: patient, execArgv, include: mocking, ...timeouts },
       },
       {
-        // The build of React that users run. The development build takes a fifth more processor time.
         plugins: [react()],
-        oxc: { jsx: { development: false } },
         resolve: { alias: [{ find: /^uplot$/, replacement: join(import.meta.dirname, 'tests/renderer/uplot.ts') }] },
         test: {
           name: 'renderer',
           environment: 'jsdom',
-          env: { NODE_ENV: 'production' },
           isolate: false,
           setupFiles: ['tests/renderer/clean-up.ts'],
           expect: patient,
