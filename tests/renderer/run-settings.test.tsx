@@ -22,7 +22,7 @@ test('the settings of runs are requested once, and again after a lost connection
   let isLost = false;
   const call = async (_: string, { runIds }: { runIds: string[] }) => {
     requests.push(runIds);
-    if (isLost) throw new Failure('connection_lost', 'The connection was lost.');
+    if (isLost) throw new Failure('connection_lost', 'The connection was lost.', '');
     return { runIds, settings: [{ path: 'seed', values: runIds.map((_each, index) => index) }] };
   };
   let found: SettingsByRun | null = null;
