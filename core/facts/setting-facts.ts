@@ -17,8 +17,18 @@ const words = new Map<string, FieldWords>(
   [...sections, environmentWords].flatMap(({ fields }) => fields).map((field) => [field.path, field]),
 );
 
+/** Facts by type and path. A table of runs needs those of every setting whenever a run is added. */
+const known = new Map<string, SettingFacts>();
+
 /** Looks up a setting by its path. `type`: type of the environment, for paths below `environments.N.config`. */
 export function settingFacts(path: string, type = ''): SettingFacts {
+  const key = `${type} ${path}`;
+  const facts = known.get(key) ?? findFacts(path, type);
+  known.set(key, facts);
+  return facts;
+}
+
+function findFacts(path: string, type: string): SettingFacts {
   const general = path.replace(/\.\d+(?=\.|$)/g, '[]');
   const own = /^environments\.\d+\.config\.(.+)$/.exec(path)?.[1];
   const found = own

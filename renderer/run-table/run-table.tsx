@@ -182,17 +182,25 @@ function gridOf(columns: readonly Column[], nameWidth: number, hasMenu: boolean)
   };
 }
 
-/** Returns the pixels from the top of the page's scrolling element to the rows. */
+/**
+ * Returns the pixels from the top of the page's scrolling element to the rows. Measures when the page's height changes, because measuring
+ * after every render would lay out the page several times per frame.
+ */
 function useMargin(body: RefObject<HTMLElement | null>, scrolls: boolean): number {
   const [margin, setMargin] = useState(0);
   useLayoutEffect(() => {
     const scrolled = document.getElementById('main');
     const element = body.current;
     if (scrolls || !element || !scrolled) return;
-    setMargin(
-      Math.round(element.getBoundingClientRect().top - scrolled.getBoundingClientRect().top + scrolled.scrollTop),
-    );
-  });
+    const measure = () =>
+      setMargin(
+        Math.round(element.getBoundingClientRect().top - scrolled.getBoundingClientRect().top + scrolled.scrollTop),
+      );
+    measure();
+    const observer = new ResizeObserver(measure);
+    for (const content of scrolled.children) observer.observe(content);
+    return () => observer.disconnect();
+  }, [body, scrolls]);
   return margin;
 }
 

@@ -41,10 +41,10 @@ export function filterRuns(
   { text, statuses, environments, tags, starred, archived }: Conditions,
   settings: SettingsByRun | null,
 ): { runs: RunSummary[]; problem: string | null } {
-  const listed = runs.filter(({ marks, status, ...run }) => {
+  const listed = runs.filter(({ marks, status, environments: own }) => {
     if (marks.archived !== archived || (starred && !marks.starred)) return false;
     if (statuses.length > 0 && !statuses.includes(status)) return false;
-    if (environments.length > 0 && !run.environments.some((each) => environments.includes(each))) return false;
+    if (environments.length > 0 && !own.some((each) => environments.includes(each))) return false;
     return tags.every((tag) => marks.tags.includes(tag));
   });
   return filterByText(listed, text, settings);
