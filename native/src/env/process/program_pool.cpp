@@ -106,6 +106,8 @@ Program* ProgramPool::find_room(const ProgramEpisode& next) {
 }
 
 void ProgramPool::wait(std::chrono::milliseconds limit) {
+  // An episode that ended since the last update has left room.
+  assign_queued();
   std::vector<pollfd> descriptors;
   auto until = Clock::now() + limit;
   for (const auto& program : programs_) {
