@@ -50,7 +50,7 @@ export default defineConfig({
           name: 'renderer',
           environment: 'jsdom',
           isolate: false,
-          setupFiles: ['tests/renderer/clean-up.ts'],
+          setupFiles: ['tests/clean-up.ts', 'tests/renderer/clean-up.ts'],
           expect: patient,
           execArgv,
           include: ['tests/renderer/**/*.test.{ts,tsx}'],

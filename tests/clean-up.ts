@@ -1,6 +1,6 @@
 import { afterAll, vi } from 'vitest';
 
-/** Files share modules and the process. */
+/** Test files share modules and the process. */
 afterAll(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();

@@ -22,13 +22,24 @@ export function useSettings(): SettingsByRun | null {
   const requested = useRef(new Set<string>());
   const listed = useMemo(() => ids?.split(' ').filter((id) => id !== '') ?? null, [ids]);
   useEffect(() => {
-    const missing = open ? (listed ?? []).filter((id) => !requested.current.has(id)) : [];
+    if (!open || !listed) return;
+    // Another run may get the name of a removed one.
+    const present = new Set(listed);
+    for (const id of requested.current) if (!present.has(id)) requested.current.delete(id);
+    const missing = listed.filter((id) => !requested.current.has(id));
     if (missing.length === 0) return;
+    const requestAgain = (ids: readonly string[]) => {
+      for (const id of ids) requested.current.delete(id);
+    };
     for (const id of missing) requested.current.add(id);
     api.call('runs.settings', { runIds: missing }).then(
-      (answer) => setKnown((before) => new Map([...(before ?? []), ...byRun(answer)])),
+      (answer) => {
+        const added = byRun(answer);
+        requestAgain(missing.filter((id) => !added.has(id)));
+        setKnown((before) => new Map([...(before ?? []), ...added]));
+      },
       (cause) => {
-        for (const id of missing) requested.current.delete(id);
+        requestAgain(missing);
         if (!isConnectionLost(cause)) useApp.getState().report(cause);
       },
     );

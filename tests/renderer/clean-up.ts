@@ -1,11 +1,7 @@
-import { afterAll, vi } from 'vitest';
+import { afterAll } from 'vitest';
 
-/** Test files share a document, unless they run without one, and globals. */
+/** Test files share a document, unless they run without one. */
 afterAll(() => {
   globalThis.document?.body.replaceChildren();
   globalThis.localStorage?.clear();
-  vi.useRealTimers();
-  vi.unstubAllEnvs();
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
 });

@@ -45,14 +45,19 @@ test('the settings of runs are requested once, and again after a lost connection
   await expect.poll(known).toEqual(['c', 'b']);
   expect(requests).toEqual([['a', 'b'], ['c']]);
 
+  list('c');
+  await expect.poll(known).toEqual(['c']);
+  list('c', 'b');
+  await expect.poll(() => requests.length).toBe(3);
+
   isLost = true;
   list('d', 'b');
-  await expect.poll(() => requests.length).toBe(3);
+  await expect.poll(() => requests.length).toBe(4);
   useApp.setState({ connection: 'lost' });
   isLost = false;
   await expect.poll(known).toEqual(['b']);
   useApp.setState({ connection: 'open' });
   await expect.poll(known).toEqual(['d', 'b']);
-  expect(requests.slice(2)).toEqual([['d'], ['d']]);
+  expect(requests.slice(2)).toEqual([['b'], ['d'], ['d']]);
   expect(useApp.getState().errors).toEqual([]);
 });

@@ -17,7 +17,7 @@ struct Product {
 float low_half(unsigned pair) { return to_float(Bf16{static_cast<std::uint16_t>(pair)}); }
 float high_half(unsigned pair) { return to_float(Bf16{static_cast<std::uint16_t>(pair >> 16)}); }
 
-// GCC doesn't vectorize the product of tiles by itself.
+// GCC vectorizes the product of tiles only if its types are vectors.
 using Row = float __attribute__((vector_size(8 * sizeof(float))));
 
 void multiply(WarpOperands operands) {
