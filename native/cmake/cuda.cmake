@@ -1,5 +1,5 @@
 # The CUDA engine. Its parts are object libraries, so that an executable links one set of kernels:
-#   starpo-cuda           the kernels, compiled by nvcc, and the runtime on libcudart
+#   starpo-cuda           the kernels, compiled by nvcc, and the runtime on libcudart (runtime/cudart.cpp)
 #   starpo-cuda-host      the C++ parts that both sets of kernels use
 #   starpo-cuda-emulated  the kernels compiled as C++, with a fiber per CUDA thread, for the tests
 #   starpo-cuda-absent    replaces the others without nvcc, and reports that
@@ -10,7 +10,7 @@ set(STARPO_CUDA_ARCHITECTURES "80;90a-real" CACHE STRING "CMake architectures fo
 
 file(GLOB_RECURSE STARPO_KERNEL_SOURCES CONFIGURE_DEPENDS src/engine/cuda/*.cu)
 file(GLOB_RECURSE STARPO_CUDA_HOST_SOURCES CONFIGURE_DEPENDS src/engine/cuda/*.cpp)
-list(FILTER STARPO_CUDA_HOST_SOURCES EXCLUDE REGEX "/src/engine/cuda/(emulated|absent)/")
+list(FILTER STARPO_CUDA_HOST_SOURCES EXCLUDE REGEX "/src/engine/cuda/(emulated/|absent/|runtime/cudart\\.cpp$)")
 file(GLOB STARPO_EMULATION_SOURCES CONFIGURE_DEPENDS src/engine/cuda/emulated/*.cpp)
 file(GLOB STARPO_ABSENT_SOURCES CONFIGURE_DEPENDS src/engine/cuda/absent/*.cpp)
 
@@ -31,13 +31,11 @@ target_link_libraries(starpo-cuda-host PUBLIC starpo ${CMAKE_DL_LIBS})
 # A file has one language in CMake, but kernels need two. So the emulation compiles a C++ file that includes the kernel
 # file.
 foreach(source IN LISTS STARPO_KERNEL_SOURCES)
-  if(NOT source MATCHES "/cuda/runtime/")
-    cmake_path(GET source STEM name)
-    set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/emulated/${name}.cpp)
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/src OUTPUT_VARIABLE included)
-    file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${included}\"\n")
-    list(APPEND STARPO_EMULATION_SOURCES ${wrapper})
-  endif()
+  cmake_path(GET source STEM name)
+  set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/emulated/${name}.cpp)
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/src OUTPUT_VARIABLE included)
+  file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${included}\"\n")
+  list(APPEND STARPO_EMULATION_SOURCES ${wrapper})
 endforeach()
 add_library(starpo-cuda-emulated OBJECT ${STARPO_EMULATION_SOURCES})
 if(STARPO_UNITY)
@@ -100,12 +98,24 @@ set(STARPO_CUDA_LAUNCHER ${CMAKE_CURRENT_SOURCE_DIR}/cmake/keep_ptxas_report.sh)
 if(STARPO_CCACHE)
   list(APPEND STARPO_CUDA_LAUNCHER ${STARPO_CCACHE})
 endif()
-add_library(starpo-cuda OBJECT ${STARPO_KERNEL_SOURCES})
+if(STARPO_UNITY)
+  # nvcc reads the headers three times per file, which takes longer than compiling a small kernel. CMake unites CUDA files only from 3.31 on.
+  set(united ${STARPO_KERNEL_SOURCES})
+  list(FILTER united EXCLUDE REGEX "/(attention|gemm|loss|norm|sampler)[^/]*$")
+  list(REMOVE_ITEM STARPO_KERNEL_SOURCES ${united})
+  list(JOIN united "\"\n#include \"" includes)
+  set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/united/small_kernels.cu)
+  file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${includes}\"\n")
+  list(APPEND STARPO_KERNEL_SOURCES ${wrapper})
+endif()
+add_library(starpo-cuda OBJECT ${STARPO_KERNEL_SOURCES} src/engine/cuda/runtime/cudart.cpp)
 set_target_properties(starpo-cuda PROPERTIES CUDA_COMPILER_LAUNCHER "${STARPO_CUDA_LAUNCHER}")
 # -fmad=false: as on the CPU, a*b+c is rounded twice unless the source contains fmaf. nvcc's contraction depends on the surrounding code, so that a formula would
 # have different bits in the sampler and in the loss. The compression requires driver 550, which CUDA 13 requires anyway.
-target_compile_options(starpo-cuda PRIVATE
-  --expt-relaxed-constexpr -fmad=false -Xptxas=-v -Xcompiler=-Wall,-Wextra,-ffp-contract=off
-  $<$<VERSION_GREATER_EQUAL:${CMAKE_CUDA_COMPILER_VERSION},13.0>:--compress-mode=size>)
+set(options --expt-relaxed-constexpr -fmad=false -Xptxas=-v -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
+  list(APPEND options --compress-mode=size)
+endif()
+target_compile_options(starpo-cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${options}>")
 target_link_libraries(starpo-cuda PUBLIC starpo CUDA::cudart_static)
 set(STARPO_CUDA_LIBRARIES starpo-cuda-host starpo-cuda)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './process.mjs';
 
@@ -9,15 +9,15 @@ import { root } from './process.mjs';
  */
 
 /**
- * Returns the ptxas reports of all current CUDA sources, or undefined if one is missing.
+ * Returns the ptxas reports of all CUDA files, or undefined if nvcc hasn't compiled all of them.
  * @param {string} [build] the build folder
  */
 export function findReports(build = join(root, 'native/build')) {
-  const objects = join(build, 'CMakeFiles/starpo-cuda.dir');
-  const files = readdirSync(join(root, 'native/src/engine/cuda'), { recursive: true, encoding: 'utf8' });
-  const sources = files.filter((file) => file.endsWith('.cu'));
-  const reports = sources.map((source) => join(objects, 'src/engine/cuda', `${source}.o.ptxas`));
-  return reports.every((report) => existsSync(report)) ? reports : undefined;
+  /** @type {{ command: string }[]} */
+  const commands = JSON.parse(readFileSync(join(build, 'compile_commands.json'), 'utf8'));
+  const objects = commands.flatMap(({ command }) => / -o (\S+\.cu\.o)\b/.exec(command)?.[1] ?? []);
+  const reports = objects.map((object) => join(build, `${object}.ptxas`));
+  return reports.length > 0 && reports.every((report) => existsSync(report)) ? reports : undefined;
 }
 
 /** @param {readonly string[]} reports @returns {KernelUse[]} sorted by kernel and target */
