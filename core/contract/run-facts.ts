@@ -1,7 +1,11 @@
-import type { RunStatus } from './runs.ts';
+import type { RunStatus, RunSummary } from './runs.ts';
 
 /** Returns whether the run is running or paused. */
 export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
+
+/** Returns whether training is finished: the run completed, or a rule of `early_stop` ended it. */
+export const isFinished = ({ status, stopReason }: Pick<RunSummary, 'status' | 'stopReason'>) =>
+  status === 'completed' || (status === 'stopped' && stopReason !== null);
 
 /** A device that is identified by its UUID, if known, else by its number. */
 export interface DeviceKey {

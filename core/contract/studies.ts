@@ -30,6 +30,7 @@ export const studySummary = z.object({
   /** Number of runs (points times seeds) by outcome. */
   runs: z.object({
     total: z.int(),
+    /** Including runs that stopped early. */
     completed: z.int(),
     active: z.int(),
     failed: z.int(),
@@ -63,10 +64,12 @@ const studyCell = z.object({
   seed: z.int(),
   /** `missing`: not created yet, or deleted. */
   status: openWord(z.enum([...runStatus.options, 'missing'])),
+  /** Whether it completed or stopped early, so that it counts in the estimates. */
+  finished: z.boolean(),
   iteration: z.int(),
   iterations: z.int(),
   ...outcome(z.number()),
-  /** Outcome of a completed run; null if it is not completed or too short. */
+  /** Outcome of a finished run; null if it is not finished or too short. */
   label: runLabel.nullable(),
 });
 export type StudyCell = z.infer<typeof studyCell>;
@@ -84,7 +87,7 @@ const studyCollapse = z.object({
 });
 export type StudyCollapse = z.infer<typeof studyCollapse>;
 
-/** One setting with its runs, and estimates over completed runs (`before`: over all evaluated runs). */
+/** One setting with its runs, and estimates over finished runs (`before`: over all evaluated runs). */
 const studyRow = z.object({
   ...studyPoint.shape,
   cells: z.array(studyCell),

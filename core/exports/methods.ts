@@ -28,6 +28,7 @@ export function methodsText(
     klText(config),
     optimizerText(config),
     evaluationText(config, panels),
+    earlyStopText(config),
     machineText(config, started),
   ]
     .filter((sentence) => sentence !== '')
@@ -278,6 +279,22 @@ function evaluationText(config: RunConfig, panels: readonly PanelHash[]): string
   if (!environments.some(({ validate }) => validate)) return '';
   const often = evaluation.every === 0 ? 'At the start and the end' : `Every ${evaluation.every} iterations`;
   return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)}${panelsInBrackets(panels)} at ${samplingText({ ...rollout, temperature: evaluation.temperature })}.`;
+}
+
+function earlyStopText({ early_stop: { reward_std, failed_evaluations, empty_filters } }: RunConfig): string {
+  const consecutive = (count: number, word: string) => (count === 1 ? `one ${word}` : `${count} consecutive ${word}s`);
+  const rules = [
+    ...(reward_std > 0
+      ? [`ten consecutive iterations with an in-group reward std below ${reward_std} times its mean over the first ten`]
+      : []),
+    ...(failed_evaluations > 0
+      ? [`${consecutive(failed_evaluations, 'evaluation')} with a success rate below 1 %`]
+      : []),
+    ...(empty_filters > 0 ? [`${consecutive(empty_filters, 'iteration')} in which the filter kept no group`] : []),
+  ];
+  if (rules.length === 0) return '';
+  const either = rules.length < 2 ? rules.join('') : `${rules.slice(0, -1).join(', ')} or ${rules.at(-1)}`;
+  return `Training was set to stop early after ${either}.`;
 }
 
 function machineText({ precision, exactness }: RunConfig, started: RunRecord['started']): string {

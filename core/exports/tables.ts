@@ -40,7 +40,7 @@ export function studyTable({ summary, table }: Study): PaperTable {
       Object.entries(set)
         .map(([path, value]) => `${path} = ${value}`)
         .join(', ') || 'none',
-      `${cells.filter(({ status }) => status === 'completed').length} of ${cells.length}`,
+      `${cells.filter(({ finished }) => finished).length} of ${cells.length}`,
       ...[before, after, training].map(estimateText),
       ...(collapses ? [collapseText(collapse)] : []),
     ]),

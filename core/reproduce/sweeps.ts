@@ -90,8 +90,8 @@ export async function sweepResult(client: Client, id: string, measures: readonly
   const panels = new Set<string>();
   for (const { name, cells, panels: ofPoint } of table) {
     for (const panel of ofPoint) panels.add(`${panel.label} ${shortHash(panel.hash)}`);
-    for (const { runId, seed, status, label } of cells) {
-      if (status !== 'completed') continue;
+    for (const { runId, seed, finished, label } of cells) {
+      if (!finished) continue;
       const series = await client.call('runs.series', { runId, names, resolution: 16_384 });
       const byName = new Map<string, Series>(series.map((each) => [each.name, each]));
       runs.set(name, [
@@ -100,9 +100,7 @@ export async function sweepResult(client: Client, id: string, measures: readonly
       ]);
     }
   }
-  const ids = new Set(
-    table.flatMap(({ cells }) => cells.flatMap(({ runId, status }) => (status === 'completed' ? [runId] : []))),
-  );
+  const ids = new Set(table.flatMap(({ cells }) => cells.flatMap(({ runId, finished }) => (finished ? [runId] : []))));
   const all = await client.call('runs.list', {});
   const trainers = all.flatMap(({ id, machine }) => (machine && ids.has(id) ? [machine] : []));
   const { completed, total, failed } = summary.runs;

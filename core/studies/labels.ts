@@ -4,7 +4,7 @@ import type { HistoryReader } from '../history/reader.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings } from '../run-config/settings.ts';
 
-/** Outcomes of completed runs by the collapse rule. A completed run does not change, so each is read once, by the history's reader thread. */
+/** Outcomes of finished runs by the collapse rule. A finished run does not change unless it is extended or resumed, so each is read once, by the history's reader thread. */
 export class RunLabels {
   private readonly reader: HistoryReader;
   private readonly cache = new Map<string, { iteration: number; label: RunLabel | null }>();
@@ -19,7 +19,7 @@ export class RunLabels {
     return cached?.iteration === iteration ? cached.label : null;
   }
 
-  /** Reads the label of a run that completed at an iteration, unless it is cached. */
+  /** Reads the label of a run that finished at an iteration, unless it is cached. */
   async read(runId: string, iteration: number, config: Record<string, unknown>, { set }: StudyPoint): Promise<void> {
     if (this.cache.get(runId)?.iteration === iteration) return;
     const { groups = 8, group_size: size } = rolloutOf(config, set);
@@ -27,7 +27,7 @@ export class RunLabels {
     this.cache.set(runId, { iteration, label });
   }
 
-  /** Call when a run was extended, recreated or deleted. */
+  /** Call when a run was extended, resumed, recreated or deleted. */
   forget(runId: string): void {
     this.cache.delete(runId);
   }

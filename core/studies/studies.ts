@@ -5,7 +5,7 @@ import type { JobPoller } from '../cluster/job-poller.ts';
 import { hasActiveJob } from '../contract/cluster-job.ts';
 import type { Input, Output, RunSummary, Study, StudySummary, TrashedStudy } from '../contract/contract.ts';
 import { Failure, ignoring } from '../contract/failure.ts';
-import { isLive } from '../contract/run-facts.ts';
+import { isFinished, isLive } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { HistoryReader } from '../history/reader.ts';
 import { getRun } from '../history/runs-table.ts';
@@ -82,7 +82,7 @@ export class Studies {
       for (const seed of file.seeds) {
         const runId = studyRunId(id, index, seed);
         const run = this.stateOf(runId);
-        if (run?.status === 'completed') await this.labels.read(runId, run.iteration, file.config, point);
+        if (run?.finished) await this.labels.read(runId, run.iteration, file.config, point);
       }
     const table = tabulate(database, id, file, this.stateOf, this.labels);
     return { summary: this.summary(id), table };
@@ -117,7 +117,7 @@ export class Studies {
     }
   }
 
-  /** Returns the runs that have neither completed nor are queued or training. `create`: creates the missing ones first. */
+  /** Returns the runs that are neither finished nor queued or training. `create`: creates the missing ones first. */
   async startable(id: string, { create = false } = {}): Promise<string[]> {
     const { studyFiles, runs, supervisor } = this.parts;
     await supervisor.scanNow();
@@ -127,8 +127,7 @@ export class Studies {
       for (const [index, point] of points.entries()) {
         const runId = studyRunId(id, index, seed);
         if (create && !this.stateOf(runId)) await runs.create({ config, set: { ...point.set, seed } }, runId);
-        const status = this.stateOf(runId)?.status ?? 'created';
-        if (status !== 'completed' && !isActive(status)) startable.push(runId);
+        if (this.isStartable(runId)) startable.push(runId);
       }
     if (startable.length > 0) return startable;
     throw new Failure(
@@ -224,8 +223,7 @@ export class Studies {
         if (isCanceled()) return;
         const runId = studyRunId(id, index, seed);
         if (!this.stateOf(runId)) await runs.create({ config, set: { ...point.set, seed } }, runId);
-        const status = this.stateOf(runId)?.status ?? 'created';
-        if (status !== 'completed' && !isActive(status)) queue.add(runId);
+        if (this.isStartable(runId)) queue.add(runId);
       }
     }
   }
@@ -237,8 +235,15 @@ export class Studies {
     const summary = supervisor.summary(row);
     const { iteration, iterations } = summary;
     // A run whose job waits on a cluster is queued there.
-    return { status: hasWaitingJob(summary) ? 'queued' : summary.status, iteration, iterations };
+    if (hasWaitingJob(summary)) return { status: 'queued', finished: false, iteration, iterations };
+    return { status: summary.status, finished: isFinished(summary), iteration, iterations };
   };
+
+  /** Returns whether a run is neither finished nor queued or training. A run that stopped early is finished: resuming it would train it beyond the rule. */
+  private isStartable(runId: string): boolean {
+    const state = this.stateOf(runId);
+    return !state || (!state.finished && !isActive(state.status));
+  }
 
   private isTraining(runId: string): boolean {
     const state = this.stateOf(runId);

@@ -8,19 +8,20 @@ import { estimateShare } from './interval.ts';
 import { collapseOf, type RunLabels } from './labels.ts';
 
 /** Returns the state of a run, or null if it does not exist. */
-export type StateOf = (runId: string) => { status: RunStatus; iteration: number; iterations: number } | null;
+export type StateOf = (
+  runId: string,
+) => { status: RunStatus; finished: boolean; iteration: number; iterations: number } | null;
 
 const activeStatuses: readonly string[] = ['queued', 'running', 'paused'];
 export const isActive = (status: string) => activeStatuses.includes(status);
 
 export function summarize(id: string, file: StudyFile, stateOf: StateOf): StudySummary {
-  const statuses = file.points.flatMap((_, point) =>
-    file.seeds.map((seed) => stateOf(studyRunId(id, point, seed))?.status ?? 'missing'),
-  );
+  const states = file.points.flatMap((_, point) => file.seeds.map((seed) => stateOf(studyRunId(id, point, seed))));
+  const statuses = states.map((state) => state?.status ?? 'missing');
   const count = (matches: (status: string) => boolean) => statuses.filter(matches).length;
   const runs = {
     total: statuses.length,
-    completed: count((status) => status === 'completed'),
+    completed: states.filter((state) => state?.finished).length,
     active: count(isActive),
     failed: count((status) => status === 'failed'),
   };
@@ -51,18 +52,18 @@ export function tabulate(
     const { name, set } = point;
     const cells = file.seeds.map((seed): StudyCell => {
       const cell = cellOf(database, file, studyRunId(id, index, seed), seed, stateOf);
-      const { runId, status, iteration } = cell;
-      if (status === 'completed') return { ...cell, label: labels.of(runId, iteration) };
+      const { runId, finished, iteration } = cell;
+      if (finished) return { ...cell, label: labels.of(runId, iteration) };
       labels.forget(runId);
       return { ...cell, label: null };
     });
-    const complete = cells.filter(({ status }) => status === 'completed');
+    const finished = cells.filter((cell) => cell.finished);
     return {
       ...{ name, set, cells, panels: panelsOf(database, cells) },
       before: estimateShare(cells.flatMap(({ before }) => before ?? [])),
-      after: estimateShare(complete.flatMap(({ after }) => after ?? [])),
-      training: estimateShare(complete.flatMap(({ training }) => training ?? [])),
-      collapse: collapseOf(complete.flatMap(({ label }) => label ?? [])),
+      after: estimateShare(finished.flatMap(({ after }) => after ?? [])),
+      training: estimateShare(finished.flatMap(({ training }) => training ?? [])),
+      collapse: collapseOf(finished.flatMap(({ label }) => label ?? [])),
     };
   });
 }
@@ -84,7 +85,7 @@ function cellOf(
   if (!run) {
     const iterations = Number(config.iterations);
     const noResults = { before: null, after: null, training: null };
-    return { runId, seed, status: 'missing', iteration: 0, iterations, ...noResults };
+    return { runId, seed, status: 'missing', finished: false, iteration: 0, iterations, ...noResults };
   }
   const evaluated = prepared<[string, string], { iteration: number; success: number | null }>(
     database,

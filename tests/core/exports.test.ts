@@ -300,13 +300,14 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('the methods paragraph names replay, extra rounds, the length buffer and the normalization of terms', () => {
+  test('the methods paragraph names replay, extra rounds, the length buffer, the normalization of terms and early stops', () => {
     const { config } = findPreset('starter-frozen-lake-grpo');
     const methods = methodsText(
       applySettings(config, {
         ...{ 'rollout.extra_rounds': 2, 'replay.iterations': 3, 'replay.share': 0.25, 'reward.length_cost': 0.5 },
         ...{ 'reward.length_buffer': 40, 'reward.normalization': 'mean_std', 'reward.normalize_terms': true },
         ...{ 'advantage.whiten': true, 'advantage.whiten_over': 'episodes', 'rollout.context_turns': 1 },
+        ...{ 'early_stop.reward_std': 0.1, 'early_stop.failed_evaluations': 5, 'early_stop.empty_filters': 1 },
       }),
       { name: 'a model', repository: null, license: null },
       { started: null, points: [], panels: [] },
@@ -318,6 +319,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       'Each reward term was normalized to mean 0 and standard deviation 1 within each group, and the terms were added with their weights (GDPO, arXiv:2601.05242).',
       ', whitened over the episodes.',
       'Each response was sampled from a context of the last 1 turn and trained',
+      'Training was set to stop early after ten consecutive iterations with an in-group reward std below 0.1 times its mean over the first ten, 5 consecutive evaluations with a success rate below 1 % or one iteration in which the filter kept no group.',
     ])
       expect(methods).toContain(sentence);
   });

@@ -269,13 +269,13 @@ test("a report shows the paper's numbers beside its own and lists claims that di
   expect(empty).toContain('- **Devices:** not trained yet\n- **Trainers:** not trained yet\n');
 });
 
-test('a report names the trainers of completed runs only', async () => {
+test('a report names the trainers of runs that completed or stopped early', async () => {
   const machine = (build: string) => ({ device: 'cpu', name: 'CPU', build });
-  const cell = (runId: string, status: string) => ({ runId, seed: 1, status, label: null });
+  const cell = (runId: string, finished: boolean) => ({ runId, seed: 1, status: 'stopped', finished, label: null });
   const answers: Record<string, unknown> = {
     'studies.get': {
       summary: { runs: { completed: 1, total: 2, failed: 0 } },
-      table: [{ name: 'A', panels: [], cells: [cell('a', 'completed'), cell('b', 'stopped')] }],
+      table: [{ name: 'A', panels: [], cells: [cell('a', true), cell('b', false)] }],
     },
     'runs.series': [],
     'runs.list': [

@@ -275,10 +275,10 @@ describe('a sweep', { timeout: 300_000 }, () => {
     expect(core.studies.list()).toHaveLength(1);
   });
 
-  test('counts only complete runs, each by its newest evaluation', async () => {
-    const core = await world.core();
-    const id = await core.studies.create({ ...definition, seeds: [1, 2, 3] });
-    await core.dispose();
+  test('counts finished runs, which completed or stopped early, each by its newest evaluation', async () => {
+    const before = await world.core();
+    const id = await before.studies.create({ ...definition, seeds: [1, 2, 3] });
+    await before.dispose();
     const run = (seed: number, success: number, ...end: string[]) => {
       const iterations = Array.from({ length: 20 }, (_, at) => journal.iteration(2 + at, at + 1, at / 20));
       const name = `${id}-p1-s${seed}`;
@@ -286,9 +286,15 @@ describe('a sweep', { timeout: 300_000 }, () => {
       world.run(name, [...lines, journal.evaluation(22, 20, success), ...end]);
     };
     run(1, 0.6, journal.stopped(23, 20));
-    run(2, 0.8, journal.stopped(23, 20));
+    run(2, 0.8, journal.stopped(23, 20, 'early_stop', 'reward std below 1 % for 5 iterations'));
     run(3, 0.1, journal.stopped(23, 20, 'command'));
-    const [row] = (await (await world.core()).studies.get(id)).table;
+    const core = await world.core();
+    const { summary, table } = await core.studies.get(id);
+    expect(summary).toMatchObject({ state: 'incomplete', runs: { total: 6, completed: 2 } });
+    const startable = await core.studies.startable(id);
+    expect(startable).toHaveLength(4);
+    expect(startable).not.toContain(`${id}-p1-s2`);
+    const [row] = table;
     expect(row).toMatchObject({ before: { n: 3, mean: 0.3 }, after: { n: 2 }, training: { n: 2 } });
     expect(row!.after!.mean).toBeCloseTo(0.7, 12);
     expect(row!.after).toMatchObject({ low: null, high: null, values: [0.6, 0.8] });

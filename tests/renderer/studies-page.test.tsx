@@ -61,6 +61,20 @@ test('a sweep starts on its page, which updates its table and chart', async () =
   await page.shown(page.withText('h1', /wide s1/));
 });
 
+test('a run that stopped early counts as completed', async () => {
+  page = await Page.start();
+  const id = await page.core.studies.create({ ...wish, points: [{ name: 'as shipped', set: {} }], seeds: [1] });
+  page.open(`#/study/${id}`);
+  await page.shown(() => page.find('[title="Seed 1: Not created"]'));
+  const stopped = journal.stopped(3, 2, 'early_stop', 'no rollout kept a group for 5 iterations');
+  page.world.run(`${id}-p1-s1`, [journal.started(0), journal.iteration(1, 1), journal.iteration(2, 2), stopped]);
+  await page.core.supervisor.add(`${id}-p1-s1`);
+  await page.shown(() => page.find('[aria-label="Seed 1: Stopped early"]'));
+  await page.shown(page.withText('p', /Completed: 1 of 1 runs completed/));
+  await page.shown(page.withText('p', 'Runs that stopped early count as completed.'));
+  expect(page.withText('button', 'Start')()).toBeFalsy();
+});
+
 test('the table counts collapsed runs if runs are long enough', async () => {
   page = await Page.start();
   const id = await page.core.studies.create({ ...wish, set: {} });

@@ -197,7 +197,7 @@ export async function deleteStudy(
 }
 
 function pointRow({ name, cells, before, after, training }: StudyRow): string[] {
-  const completed = cells.filter(({ status }) => status === 'completed').length;
+  const completed = cells.filter(({ finished }) => finished).length;
   return [
     name,
     `${completed}/${cells.length}`,

@@ -61,6 +61,9 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
       {form && Object.keys(shared).length > 0 && (
         <p className={`${styles.meaning} muted small`}>All settings: {changesText(shared, fields)}.</p>
       )}
+      {rows.some(({ cells }) => cells.some(stoppedEarly)) && (
+        <p className={`${styles.meaning} muted small`}>Runs that stopped early count as completed.</p>
+      )}
       {collapses && (
         <p className={`${styles.meaning} muted small`}>
           A run has collapsed once its success is below half of its peak, even if it recovers later. Template: responses
@@ -111,10 +114,17 @@ function Forks({ cells }: { cells: readonly StudyCell[] }) {
   );
 }
 
-function Seed({ cell: { runId, seed, status } }: { cell: StudyCell }) {
-  const seedStatus = status === 'missing' ? 'Not created' : statusLabel(status);
+const stoppedEarly = ({ status, finished }: StudyCell) => status === 'stopped' && finished;
+
+function seedStatus(cell: StudyCell): string {
+  if (stoppedEarly(cell)) return 'Stopped early';
+  return cell.status === 'missing' ? 'Not created' : statusLabel(cell.status);
+}
+
+function Seed({ cell }: { cell: StudyCell }) {
+  const { runId, seed, status } = cell;
   const dot = <span className="status-dot" data-status={status} aria-hidden="true" />;
-  const label = `Seed ${seed}: ${seedStatus}`;
+  const label = `Seed ${seed}: ${seedStatus(cell)}`;
   if (status === 'missing')
     return (
       <span className="tag" title={label}>
