@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { makeFolder } from '../base/folders.ts';
 import { type TrapCalibration, trapCalibration } from '../contract/echo-trap.ts';
 import { asDiskFull, asFailure, Failure, messageOf } from '../contract/failure.ts';
+import { problemIn } from '../contract/issue-words.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import { parseThresholds, shippedThresholds, type Thresholds } from './thresholds.ts';
 
@@ -27,7 +28,7 @@ export const shippedCalibration: Calibration = {
 export const fittedFile = (home: string) => join(home, 'echo-trap.json');
 
 const fitted = z.object({
-  version: z.literal(1, 'made by another version of the app'),
+  version: z.number().refine((version) => version === 1, 'must be 1: another version of the app wrote the file'),
   calibration: trapCalibration,
   thresholds: z.unknown(),
 });
@@ -39,13 +40,15 @@ export function readCalibration(home: string): Calibration {
     text = readFileSync(fittedFile(home), 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return shippedCalibration;
-    throw unusable(error);
+    throw unusable(messageOf(error));
   }
   try {
-    const { calibration, thresholds } = fitted.parse(JSON.parse(text));
-    return { thresholds: parseThresholds(thresholds), about: calibration };
+    const value = JSON.parse(text);
+    const { data, error } = fitted.safeParse(value);
+    if (error) throw unusable(problemIn(value, error));
+    return { thresholds: parseThresholds(data.thresholds), about: data.calibration };
   } catch (error) {
-    throw error instanceof Failure ? error : unusable(error);
+    throw error instanceof Failure ? error : unusable(messageOf(error));
   }
 }
 
@@ -60,17 +63,12 @@ export function usableCalibration(home: string, log: (message: string) => void):
   }
 }
 
-function unusable(error: unknown): Failure {
-  const reason =
-    error instanceof z.ZodError
-      ? `${error.issues[0]!.path.join('.') || 'the file'}: ${error.issues[0]!.message}`
-      : messageOf(error);
-  return new Failure(
+const unusable = (reason: string) =>
+  new Failure(
     'thresholds_invalid',
     `Can't read echo-trap.json: ${reason}.`,
     'Delete it from the data folder to use the built-in thresholds, or run `starpo calibrate --fit` from a checkout.',
   );
-}
 
 /** Writes thresholds to the data folder, creating it if needed. Throws `file_not_written` on failure. */
 export function writeCalibration(home: string, { thresholds, about }: Calibration): void {

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { Failure, messageOf } from '../contract/failure.ts';
+import { problemIn } from '../contract/issue-words.ts';
 import { algorithmName } from '../run-config/estimators.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { locate, type Tree } from '../run-config/tree.ts';
@@ -18,15 +19,15 @@ const label = z
   .looseObject({
     /** Iteration of the onset; null if the run did not collapse. */
     collapsed: z.int().min(0).nullable(),
-    kind: z.enum(kinds, `must be ${kinds.join(', ')}`),
+    kind: z.enum(kinds),
   })
   .refine(({ collapsed, kind }) => (collapsed !== null) === kindsOfCollapse.includes(kind), {
     path: ['kind'],
     error: ({ input }) => {
-      const { collapsed, kind } = input as { collapsed: number | null; kind: string };
+      const { collapsed } = input as { collapsed: number | null };
       return collapsed === null
-        ? `is ${kind}, a kind of collapse, but \`collapsed\` is null`
-        : `is ${kind}, but a collapsed run must have ${kindsOfCollapse.join(' or ')}`;
+        ? `must not be ${kindsOfCollapse.join(' or ')} if \`collapsed\` is null`
+        : `must be ${kindsOfCollapse.join(' or ')} if \`collapsed\` is an iteration`;
     },
   });
 
@@ -232,8 +233,7 @@ function checked<Schema extends z.ZodType>(
 ): z.infer<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw invalid(folder, file, `${issue.path.join('.')} ${issue.message}`.trim());
+  throw invalid(folder, file, problemIn(value, parsed.error));
 }
 
 const hints: Record<string, string> = {

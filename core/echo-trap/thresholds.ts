@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
+import { problemIn } from '../contract/issue-words.ts';
 import type { Threshold } from './detector.ts';
 import { defaultParameters, type Parameters, parametersSchema } from './parameters.ts';
 import { detectors } from './signals.ts';
@@ -40,11 +41,9 @@ export const shippedThresholds: Thresholds = {
 export function parseThresholds(value: unknown): Thresholds {
   const parsed = thresholdsSchema().safeParse(value);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  const path = issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path.join('.');
   throw new Failure(
     'thresholds_invalid',
-    `Invalid threshold ${path || 'list'}: ${issue.message}.`,
+    `Invalid thresholds: ${problemIn(value, parsed.error)}.`,
     'Delete echo-trap.json from the data folder to use the built-in thresholds, or run `starpo calibrate --fit` from a checkout.',
   );
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { RunSummary } from '../contract/contract.ts';
 import { messageOf, runUnknown } from '../contract/failure.ts';
+import { problemIn } from '../contract/issue-words.ts';
 import { shortId } from '../contract/run-names.ts';
 import { isOwnPreset } from '../presets/base.ts';
 import { presets } from '../presets/presets.ts';
@@ -83,10 +84,10 @@ export function readRunConfig(folder: string): z.infer<typeof configSchema> {
   } catch (error) {
     throw new Error(`${name} ${messageOf(error)}`);
   }
-  const { data, error } = configSchema.safeParse(upgradeConfig(value).config);
+  const { config } = upgradeConfig(value);
+  const { data, error } = configSchema.safeParse(config);
   if (data) return data;
-  const { path, message } = error.issues[0]!;
-  throw new Error(`${name} is not a run configuration (${[...path, message].join(': ')})`);
+  throw new Error(`${name} is not a run configuration: ${problemIn(config, error)}`);
 }
 
 /** Adds a run to the history, unless it has no readable run.json. Returns whether the history contains the run. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { problemIn } from '../contract/issue-words.ts';
 
 type Schema = Record<string, unknown>;
 const object = z.record(z.string(), z.unknown());
@@ -46,8 +47,7 @@ export class Actions {
     for (const candidate of candidates) {
       const read = this.validator?.safeParse(candidate);
       if (!read || read.success) return { action: candidate as object };
-      const { path, message } = read.error.issues[0]!;
-      problem = `${path.join('.') || 'action'}: ${message}.`;
+      problem = `${problemIn(candidate, read.error)}.`;
     }
     return { problem };
   }

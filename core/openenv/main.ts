@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { problemIn } from '../contract/issue-words.ts';
 import { Actions } from './actions.ts';
 import { Adapter, type ResetRequest } from './adapter.ts';
 import { HttpSession, request } from './http-session.ts';
@@ -60,9 +61,10 @@ async function main(): Promise<void> {
 /** Throws if the file is missing or invalid. */
 function readManifest(file: string | undefined): Manifest {
   if (file === undefined) return manifest.parse({});
-  const read = manifest.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+  const value = JSON.parse(readFileSync(file, 'utf8'));
+  const read = manifest.safeParse(value);
   if (read.success) return read.data;
-  throw new Error(`the manifest ${file} is invalid: ${z.prettifyError(read.error).replaceAll('\n', ' ')}`);
+  throw new Error(`the manifest ${file} is invalid: ${problemIn(value, read.error)}`);
 }
 
 async function readSchema(address: string, settings: Manifest): Promise<Record<string, unknown>> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { problemIn } from '../contract/issue-words.ts';
 
 /** An answer to a reset or a step. */
 export const reply = z.object({
@@ -31,6 +32,5 @@ export class ServerError extends Error {
 export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  throw new ServerError('invalid', `its ${what} is invalid at ${path.join('.') || 'the top'}: ${message}`);
+  throw new ServerError('invalid', `its ${what} is invalid: ${problemIn(value, parsed.error)}`);
 }

@@ -306,14 +306,18 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       { collapsed: 99_999, kind: 'template' },
       /collapsed is 99999, but the run ends/,
     ],
-    ['an unknown kind', { collapsed: null, kind: 'banana' }, /kind must be template, chaos/],
+    ['an unknown kind', { collapsed: null, kind: 'banana' }, /kind must be one of template, chaos/],
     [
       'a kind of collapse without an onset',
       { collapsed: null, kind: 'template' },
-      /kind is template, a kind of collapse/,
+      /kind must not be template or chaos if `collapsed` is null/,
     ],
-    ['an onset in a healthy run', { collapsed: 100, kind: 'healthy' }, /kind is healthy, but a collapsed run/],
-    ['a value that is not an object', null, /label.json: Invalid input: expected object/],
+    [
+      'an onset in a healthy run',
+      { collapsed: 100, kind: 'healthy' },
+      /kind must be template or chaos if `collapsed` is an iteration/,
+    ],
+    ['a value that is not an object', null, /label.json: it must be an object/],
   ])('rejects a label with %s', async (_, label, words) => {
     writeFileSync(join(put('a', 'healthy'), 'label.json'), JSON.stringify(label));
     const { status, errors } = await run(folder);

@@ -663,7 +663,7 @@ describe('thresholds', () => {
     ],
     ['of another type', { ...shippedThresholds, window: '5' }, /window/],
     ['unknown', { ...shippedThresholds, weather: 1 }, /weather/],
-    ['thresholds that are not an object', null, /list/],
+    ['thresholds that are not an object', null, /it must be an object/],
   ])('%s: thresholds are rejected by name', (_, thresholds, name) => {
     expect(() => parseThresholds(thresholds)).toThrow(expect.objectContaining({ code: 'thresholds_invalid' }));
     expect(() => parseThresholds(thresholds)).toThrow(name);

@@ -198,7 +198,7 @@ describe('the run history', { timeout: 60_000 }, () => {
     expect(Object.fromEntries(before.map(({ name, reason }) => [name, reason]))).toEqual({
       '0-bytes': 'run.json is empty',
       'no-config': "run.json can't be read: file not found",
-      'no-preset': expect.stringMatching(/^run.json is not a run configuration \(preset: /),
+      'no-preset': 'run.json is not a run configuration: preset is missing (and 2 more problems)',
       'no object': 'its name is not a run id; use `starpo adopt`',
       'a link': 'it is a symbolic link; move the folder here, or use `starpo adopt`',
     });

@@ -104,7 +104,7 @@ test('responses become actions by the schema', () => {
   expect(message.parse('{"a": 1}')).toEqual({ action: { message: '{"a": 1}' } });
   const number = actions({ action: { anyOf: [{ type: 'integer' }, { type: 'null' }] } }, ['action']);
   expect(number.parse(' 3 ')).toEqual({ action: { action: 3 } });
-  expect(number.parse('3.5')).toEqual({ problem: expect.stringContaining('action: ') });
+  expect(number.parse('3.5')).toEqual({ problem: expect.stringMatching(/^action must /) });
   const two = actions({ x: { type: 'integer' }, y: { type: 'integer' } }, ['x', 'y']);
   expect(two.parse('{"x": 1, "y": 2}')).toEqual({ action: { x: 1, y: 2 } });
   expect(two.parse('1')).toEqual({ problem: 'Answer with a JSON object (x, y).' });
@@ -147,8 +147,12 @@ describe('faults', () => {
       /sent .*state.* without a request/,
     ],
     ['no reward', (socket) => socket.send(observation({ reward: null })), /is null, which can mean NaN/],
-    ['a reward that is a text', (socket) => socket.send(observation({ reward: '1' })), /invalid at reward/],
-    ['no end', (socket) => socket.send(observation({ done: null })), /invalid at done/],
+    [
+      'a reward that is a text',
+      (socket) => socket.send(observation({ reward: '1' })),
+      /invalid: reward must be a number/,
+    ],
+    ['no end', (socket) => socket.send(observation({ done: null })), /invalid: done must be true or false/],
     [
       'an exception',
       (socket) => socket.send(JSON.stringify(recordedAnswers('probe-exceptions')[0])),
