@@ -53,7 +53,8 @@ try {
   const replay = replayOf(globSync(join(home, 'sample/*/runs/*'))[0]!);
   replay.write(atOnce);
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  page.setDefaultTimeout(120_000);
+  // Until thousands of iterations are drawn.
+  page.setDefaultTimeout(1_200_000);
   await page.goto((await studio.endpoint()).address);
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.evaluate("location.hash = '/run/replayed'");

@@ -9,14 +9,14 @@ import { type Client, createClient } from '../../core/contract/client.ts';
 import { keyFromToken } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
 import { Studio } from '../../core/host/studio.ts';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 
 /** Shared by the app's benchmarks: a server for the built page, in a separate process or this process, and a browser. */
 
 const root = join(import.meta.dirname, '../..');
 const program = join(root, 'out/main/cli.cjs');
 
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
+export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: chromiumPath() });
 
 /** Returns the load average over the last minute. */
 export const load = () => Number(loadavg()[0]!.toFixed(1));

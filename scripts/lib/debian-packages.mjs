@@ -17,6 +17,8 @@ export const testPackages = ['python3'];
 export const clusterPackages = ['munge', 'slurm-client', 'slurmctld', 'slurmd'];
 /** Headless Chromium takes a third less processor time than the full browser. */
 export const browserPackage = 'chromium-headless-shell';
+/** Returns the Chromium for tests, benchmarks and screenshots. */
+export const chromiumPath = () => process.env.CHROMIUM_PATH ?? `/usr/bin/${browserPackage}`;
 
 /**
  * Decides how to install missing packages.

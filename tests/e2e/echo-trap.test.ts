@@ -5,10 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readLabeledRun } from '../../core/echo-trap/labeled-runs.ts';
 import { isAlarm } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 import { root } from '../../scripts/lib/process.mjs';
 import { Served } from '../renderer/screens/studio.ts';
 import { violations } from './axe.ts';
-import { chromiumPath, collectComplaints, screenshots } from './studio.ts';
+import { collectComplaints, screenshots } from './studio.ts';
 
 /** Metrics of a recorded run that collapsed. A fake trainer replays them and waits at the iterations below. */
 const recorded = readLabeledRun(join(root, 'benchmarks/echo-trap/tuning/lake-grpo-5e-4-seed-1'))!;

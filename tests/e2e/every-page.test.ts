@@ -4,12 +4,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import { runTabs } from '../../renderer/base/routes.ts';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { fakeTrainer, root } from '../core/fixtures/world.ts';
 import { Served } from '../renderer/screens/studio.ts';
 import { thorough } from '../thorough.ts';
 import { violationsInBothThemes } from './axe.ts';
-import { chromiumPath, collectComplaints } from './studio.ts';
+import { collectComplaints } from './studio.ts';
 import { Wire } from './wire.ts';
 
 /** Checks every page in every state: axe in both themes, narrow and wide windows, 200 % zoom, and the keyboard. Trains nothing. */

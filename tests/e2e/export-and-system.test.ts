@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromBuffer } from 'yauzl';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 import { releaseRuns } from '../release-runs.ts';
 import { violations, violationsInBothThemes } from './axe.ts';
-import { chromiumPath, collectComplaints, type Served, screenshots, serve } from './studio.ts';
+import { collectComplaints, type Served, screenshots, serve } from './studio.ts';
 
 /** A run by the real trainer with episodes, evaluations and a checkpoint. */
 const realRun = join(releaseRuns, 'sokoban');

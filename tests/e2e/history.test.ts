@@ -1,9 +1,10 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 import * as journal from '../core/fixtures/journal.ts';
 import { Served } from '../renderer/screens/studio.ts';
 import { violationsInBothThemes } from './axe.ts';
-import { chromiumPath, collectComplaints } from './studio.ts';
+import { collectComplaints } from './studio.ts';
 
 /** Creates many completed runs, and a run that waits during training. */
 const many = 300;

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { frozenLake } from '../../core/environments/frozen-lake.ts';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { Served } from '../renderer/screens/studio.ts';
 import { violationsInBothThemes } from './axe.ts';
-import { chromiumPath, collectComplaints } from './studio.ts';
+import { collectComplaints } from './studio.ts';
 
 let studio: Served;
 let browser: Browser;

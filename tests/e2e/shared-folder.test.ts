@@ -2,9 +2,10 @@ import { readdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'nod
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 import { starpo } from '../core/fixtures/child.ts';
 import { Served } from '../renderer/screens/studio.ts';
-import { chromiumPath, collectComplaints } from './studio.ts';
+import { collectComplaints } from './studio.ts';
 
 /** Two browser pages and the command line share a data folder whose files change on disk. */
 

@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { _electron, chromium, type Page } from 'playwright-core';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 import { chooseFront, installedElectron } from '../../scripts/lib/front.mjs';
 import { pinnedNode, root } from '../../scripts/lib/process.mjs';
-import { chromiumPath, end } from './studio.ts';
+import { end } from './studio.ts';
 
 /** The desktop app, running with its window open. */
 export interface Shell {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 import { root } from '../../scripts/lib/process.mjs';
-import { chromiumPath, type Served, serve } from './studio.ts';
+import { type Served, serve } from './studio.ts';
 
 let home: string;
 let served: Served | undefined;

@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readHost } from '../../core/data-folder/host-file.ts';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 import { newTinyRun } from '../integration/tiny-run.ts';
-import { chromiumPath, collectComplaints, type Studio, startStudio } from './studio.ts';
+import { collectComplaints, type Studio, startStudio } from './studio.ts';
 
 /** Simulates sleep: suspends the server, the page, or everything including the real trainer. */
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
 import { pinnedNode, root } from '../../scripts/lib/process.mjs';
 
 export const screenshots = join(root, 'tests/e2e/output');
@@ -116,8 +117,6 @@ export async function visit(
     close: () => browser.close(),
   };
 }
-
-export const chromiumPath = () => process.env.CHROMIUM_PATH ?? '/usr/bin/chromium-headless-shell';
 
 /** Collects a page's console errors and warnings, uncaught exceptions and failed requests. */
 export function collectComplaints(page: Page): string[] {

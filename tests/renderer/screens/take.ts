@@ -3,9 +3,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { chromiumPath } from '../../../scripts/lib/debian-packages.mjs';
 import { fakeTrainer, root } from '../../core/fixtures/world.ts';
 import { violations } from '../../e2e/axe.ts';
-import { chromiumPath } from '../../e2e/studio.ts';
 import { lookUp, playLevels, playStudio } from './play.ts';
 import { drawn, watch } from './still.ts';
 import { busyStudio, equippedStudio, libraryStudio, Served, warnedStudio } from './studio.ts';
