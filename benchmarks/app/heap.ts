@@ -1,6 +1,7 @@
 /**
- * Measures memory growth of a page that stays open for days: the sample run's journal is replayed repeatedly into a seemingly training
- * run, with the wall and all charts open in headless Chromium. Reports the heap after garbage collection, before and after 36,000 events.
+ * Measures memory growth of pages that stay open for days: the sample run's journal is replayed repeatedly into a seemingly training
+ * run, whose Overview (with boards) and Charts (all unfolded) are open in headless Chromium. Reports the heap of each page after garbage
+ * collection, before and after 36,000 events.
  * Usage: npm run benchmark:heap -- [--events 36000] [--out FILE]. Run `npm run build` first.
  */
 import { spawn } from 'node:child_process';
@@ -17,7 +18,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { CDPSession } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { commandArguments, machine, writeResult } from '../machine.ts';
 import { launchBrowser, load, openStudio } from './served.ts';
 
@@ -29,6 +30,14 @@ const eventCount = Number(values.events);
 const atOnce = 5;
 /** Warm-up events: until then the page loads fonts, piece images and code. */
 const warmUp = 1000;
+
+type PageName = 'overview' | 'charts';
+
+interface Memory {
+  heap_megabytes: number;
+  nodes: number;
+  event_listeners: number;
+}
 
 interface JournalEvent {
   seq: number;
@@ -52,36 +61,43 @@ try {
   if (!(await client.call('sample.get', {}))) throw new Error('The sample run is missing: run `npm run make-sample`.');
   const replay = replayOf(globSync(join(home, 'sample/*/runs/*'))[0]!);
   replay.write(atOnce);
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  // Until thousands of iterations are drawn.
-  page.setDefaultTimeout(1_200_000);
-  await page.goto((await studio.endpoint()).address);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.evaluate("location.hash = '/run/replayed'");
-  await page.getByRole('region', { name: 'Boards' }).getByText('Iteration').waitFor();
-  await page.locator('section[aria-label$=", charts"] > h3 button[aria-expanded="false"]').evaluateAll((folded) => {
+  const open = async (route: string) => {
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    page.setDefaultTimeout(120_000);
+    await page.goto((await studio.endpoint()).address);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.evaluate((hash) => (location.hash = hash), route);
+    await page.locator('[data-chart="reward-mean"]').waitFor();
+    return page;
+  };
+  const overview = await open('/run/replayed');
+  await overview.getByRole('region', { name: 'Boards' }).getByText('Iteration').waitFor();
+  const charts = await open('/run/replayed/charts');
+  await charts.locator('section[aria-label$=", charts"] > h3 button[aria-expanded="false"]').evaluateAll((folded) => {
     for (const button of folded) (button as HTMLElement).click();
   });
-  const devTools = await page.context().newCDPSession(page);
+  const pages = { overview, charts };
 
   /** Resolves when that many events are written and their iterations are drawn. */
   const replayUntil = async (events: number) => {
     while (replay.written() < events) {
       const iteration = replay.write(atOnce);
-      await page.waitForFunction(
-        (newest) => document.querySelector('[data-chart="rollout/reward_mean"] > p')?.textContent?.includes(newest),
-        `at iteration ${iteration};`,
-        { polling: 'raf' },
-      );
+      for (const page of Object.values(pages))
+        await page.waitForFunction(
+          (newest) => document.querySelector('[data-chart="reward-mean"] > p')?.textContent?.includes(newest),
+          `at iteration ${iteration};`,
+          { polling: 50 },
+        );
     }
   };
   await replayUntil(warmUp);
-  const first = await memoryOf(devTools);
+  const first = await memoryOf(pages);
   await replayUntil(warmUp + eventCount / 2);
-  const halfway = await memoryOf(devTools);
+  const halfway = await memoryOf(pages);
   await replayUntil(warmUp + eventCount);
-  const last = await memoryOf(devTools);
+  const last = await memoryOf(pages);
 
+  const growth = (name: PageName) => Number((last[name].heap_megabytes - first[name].heap_megabytes).toFixed(2));
   const result = {
     command: `npm run benchmark:heap${commandArguments()}`,
     machine: machine(),
@@ -92,7 +108,7 @@ try {
     before: first,
     halfway,
     after: last,
-    heap_grew_by_megabytes: Number((last.heap_megabytes - first.heap_megabytes).toFixed(2)),
+    heap_grew_by_megabytes: { overview: growth('overview'), charts: growth('charts') },
   };
   writeResult(result, values.out);
 } finally {
@@ -102,11 +118,17 @@ try {
   rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** Returns the page's heap after garbage collection. */
-async function memoryOf(devTools: CDPSession) {
+/** Returns each page's heap after garbage collection. */
+async function memoryOf(pages: Record<PageName, Page>): Promise<Record<PageName, Memory>> {
+  return { overview: await memoryOfPage(pages.overview), charts: await memoryOfPage(pages.charts) };
+}
+
+async function memoryOfPage(page: Page): Promise<Memory> {
+  const devTools = await page.context().newCDPSession(page);
   for (let count = 0; count < 3; count++) await devTools.send('HeapProfiler.collectGarbage');
   const { usedSize } = await devTools.send('Runtime.getHeapUsage');
   const { nodes, jsEventListeners } = await devTools.send('Memory.getDOMCounters');
+  await devTools.detach();
   return {
     heap_megabytes: Number((usedSize / 1e6).toFixed(2)),
     nodes,
