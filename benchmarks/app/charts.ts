@@ -1,5 +1,5 @@
 /**
- * Measures charts in headless Chromium with 30 overlaid runs of 60 metrics, and one run of a million points: time until they appear,
+ * Measures charts in headless Chromium with 30 overlaid runs of 60 metrics, and the Charts of one run of a million points: time until they appear,
  * and main thread time per frame during cross-hair moves, zoom, smoothing and scrolling.
  * Usage: npm run benchmark:charts -- [--runs 30] [--points 1000000] [--out FILE]. Run `npm run build` first.
  */
@@ -39,7 +39,7 @@ try {
 
   const compared = await open(page, `#/compare/${ids.join(',')}`, ids.length);
   const compare = await measureAll(page);
-  const alone = await open(page, '#/run/long', 1);
+  const alone = await open(page, '#/run/long/charts', 1);
   const long = await measureAll(page);
 
   const result = {
