@@ -54,7 +54,9 @@ function iterationsOf(algorithm: Algorithm, task: Task, base: number): number {
   return Math.round((base * costs['starpo-s'][column]!) / costs[algorithm][column]!);
 }
 
-const common = { threads: 1, 'checkpoint.every': 0, 'evaluation.every': 0 };
+/** Without StarPO-S v2's early stops: all runs get the same compute. */
+const withoutStops = { 'early_stop.reward_std': 0, 'early_stop.failed_evaluations': 0, 'early_stop.empty_filters': 0 };
+const common = { threads: 1, 'checkpoint.every': 0, 'evaluation.every': 0, ...withoutStops };
 const comparison = { iterations: 40, levels: 1024, validationSeed: 20_261_126, seeds: [1, 2, 3, 4, 5] };
 /** Grounding continues the comparison; the other stages have their own levels and seeds. */
 const stages = {
