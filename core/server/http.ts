@@ -21,7 +21,7 @@ const filePaths = [filesPath, exportsPath, uploadsPath];
 /** Time in ms for clients to close their connections. */
 const closeTimeout = 1000;
 /** Time in ms for the program on our port to identify itself. */
-const identifyTimeout = 5000;
+const identifyTimeout = 3000;
 
 export interface EndpointOptions {
   /** 0 selects any free port. */
@@ -162,11 +162,11 @@ function listen(server: Server, port: number, token: string): Promise<void> {
 
 async function listenFailure(error: NodeJS.ErrnoException, port: number, token: string): Promise<Error> {
   if (error.code === 'EADDRINUSE') {
-    const ours = await reachCore(originOf(port), token);
+    const [ours, isOther] = await Promise.all([reachCore(originOf(port), token), isStudio(originOf(port))]);
     ours?.close();
     const holder = ours
       ? `StarPO Studio is already running at ${pageOf(originOf(port), ours.code)}`
-      : (await isStudio(originOf(port)))
+      : isOther
         ? 'StarPO Studio is already serving a different data folder on this port'
         : 'Another program is using it';
     return new Failure(
