@@ -134,6 +134,8 @@ test('an environment of the user is confirmed, checked, played by hand and by a 
   await page.keyboard.press('ArrowUp');
   await hand.getByText(/^Up, /).waitFor();
 
+  // Each result of the checks moves the sections below, so a click could miss its button.
+  await page.getByText('All passed').waitFor();
   const watch = page.getByRole('region', { name: 'Watch a policy' });
   const policy = watch.getByLabel('Policy');
   await policy.selectOption({ label: (await policy.getByRole('option').nth(1).textContent())! });
@@ -147,7 +149,6 @@ test('an environment of the user is confirmed, checked, played by hand and by a 
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(10);
   await rows.nth(3).getByRole('button').click();
   await watch.getByRole('heading', { name: 'Level 4' }).waitFor();
-  await page.getByText('All passed').waitFor();
   await expectAccessible();
   await expectNoOverflow();
 
