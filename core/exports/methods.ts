@@ -36,8 +36,8 @@ export function methodsText(
 }
 
 /** `a, b and c`. */
-const listed = (parts: readonly string[]) =>
-  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+const listed = (parts: readonly string[], last: 'and' | 'or' = 'and') =>
+  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${last} ${parts.at(-1)}`;
 
 function environmentText({ type, config }: RunConfig['environments'][number]): string {
   const environment = findEnvironment(type);
@@ -292,9 +292,7 @@ function earlyStopText({ early_stop: { reward_std, failed_evaluations, empty_fil
       : []),
     ...(empty_filters > 0 ? [`${consecutive(empty_filters, 'iteration')} in which the filter kept no group`] : []),
   ];
-  if (rules.length === 0) return '';
-  const either = rules.length < 2 ? rules.join('') : `${rules.slice(0, -1).join(', ')} or ${rules.at(-1)}`;
-  return `Training was set to stop early after ${either}.`;
+  return rules.length === 0 ? '' : `Training was set to stop early after ${listed(rules, 'or')}.`;
 }
 
 function machineText({ precision, exactness }: RunConfig, started: RunRecord['started']): string {

@@ -162,11 +162,11 @@ function listen(server: Server, port: number, token: string): Promise<void> {
 
 async function listenFailure(error: NodeJS.ErrnoException, port: number, token: string): Promise<Error> {
   if (error.code === 'EADDRINUSE') {
-    const [ours, isOther] = await Promise.all([reachCore(originOf(port), token), isStudio(originOf(port))]);
+    const [ours, isServed] = await Promise.all([reachCore(originOf(port), token), isStudio(originOf(port))]);
     ours?.close();
     const holder = ours
       ? `StarPO Studio is already running at ${pageOf(originOf(port), ours.code)}`
-      : isOther
+      : isServed
         ? 'StarPO Studio is already serving a different data folder on this port'
         : 'Another program is using it';
     return new Failure(
