@@ -1,4 +1,5 @@
 import { runKind } from './echo-trap.ts';
+import { listWithAnd } from './sentence.ts';
 import type { StudyCollapse } from './studies.ts';
 
 /** Most onsets listed one by one. */
@@ -17,5 +18,5 @@ function iterations(onsets: readonly number[]): string {
   const [first, last] = [onsets[0]!, onsets.at(-1)!];
   if (first === last) return `iteration ${first}`;
   if (onsets.length > named) return `iterations between ${first} and ${last}`;
-  return `iterations ${onsets.slice(0, -1).join(', ')} and ${last}`;
+  return `iterations ${listWithAnd(onsets.map(String))}`;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listWithOr } from './sentence.ts';
 
 /** Describes the first problem of a value that does not match its schema: `points.0.set is missing (and 2 more problems)`. */
 export function problemIn(value: unknown, { issues }: z.ZodError): string {
@@ -35,18 +36,15 @@ export function issueInWords(issue: z.core.$ZodIssue): string {
 function formsInWords(issues: readonly z.core.$ZodIssue[]): string {
   const inside = issues.filter(({ path }) => path.length > 0);
   if (inside.length === 0)
-    return `must be ${listed(issues.map((issue) => issueInWords(issue).replace(/^must be /, '')))}`;
+    return `must be ${anyOf(issues.map((issue) => issueInWords(issue).replace(/^must be /, '')))}`;
   // A form with `undefined` excludes a field of another form.
   const fields = inside.filter((issue) => !(issue.code === 'invalid_type' && issue.expected === 'undefined'));
   const present = fields.find(({ message }) => !message.endsWith('received undefined'));
   if (present) return `is invalid: ${present.path.join('.')} ${issueInWords(present)}`;
-  return `must have ${listed(fields.map(({ path }) => path.join('.')))}`;
+  return `must have ${anyOf(fields.map(({ path }) => path.join('.')))}`;
 }
 
-function listed(words: readonly string[]): string {
-  const all = [...new Set(words)];
-  return all.length < 2 ? all.join() : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
-}
+const anyOf = (words: readonly string[]): string => listWithOr([...new Set(words)]);
 
 function extent(origin: string, bound: number, or: string): string {
   if (origin === 'string') return `have ${bound} ${bound === 1 ? 'character' : 'characters'} ${or}`;

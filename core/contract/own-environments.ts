@@ -13,6 +13,23 @@ const changes = true;
 const id = z.string().regex(/^[a-z0-9-]{1,24}$/);
 const name = z.string().regex(/^\P{Cc}{1,40}$/u, 'must be 1 to 40 characters, on one line');
 
+/** The conformance checks, in order. */
+export const environmentChecks = [
+  'starts and answers hello',
+  'plays episodes with valid answers and finite rewards',
+  'answers in time',
+  'answers fit in a line',
+  'the same seed gives the same episode',
+  'an episode can be closed before its end',
+  'a step after the end is tolerated',
+  'each action is answered, in upper and lower case',
+  'malformed actions are answered',
+  "parallel episodes don't affect each other",
+  'a new process continues after a crash',
+  'exits at the end of its input',
+] as const;
+export type EnvironmentCheck = (typeof environmentChecks)[number];
+
 /** A row of the conformance checks. `skipped`: the check does not apply to this program. */
 export const checkRow = z.object({
   check: z.string(),

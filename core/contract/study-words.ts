@@ -1,4 +1,5 @@
 import type { Estimate, StudyCell, StudyRow } from './contract.ts';
+import { listWithAnd } from './sentence.ts';
 
 /** Iterations whose training success is averaged. */
 export const lastIterations = 10;
@@ -6,7 +7,7 @@ export const lastIterations = 10;
 /** Describes the runs behind a mean: its 95 % interval (`40 % to 60 %, n = 3`), or the single values of fewer than three runs. */
 export function spreadInWords({ n, values, low, high }: Estimate, percent: (share: number) => string): string {
   if (low !== null && high !== null) return `${percent(low)} to ${percent(high)}, n = ${n}`;
-  return n === 1 ? 'one run' : values.map(percent).join(' and ');
+  return n === 1 ? 'one run' : listWithAnd(values.map(percent));
 }
 
 /** Describes the iterations per run of a setting: `20 / 50`, or `3 to 20 / 50` if its runs differ. */

@@ -4,6 +4,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { Failure, messageOf } from '../contract/failure.ts';
 import { problemIn } from '../contract/issue-words.ts';
+import { listWithOr } from '../contract/sentence.ts';
 import { algorithmName } from '../run-config/estimators.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { locate, type Tree } from '../run-config/tree.ts';
@@ -26,8 +27,8 @@ const label = z
     error: ({ input }) => {
       const { collapsed } = input as { collapsed: number | null };
       return collapsed === null
-        ? `must not be ${kindsOfCollapse.join(' or ')} if \`collapsed\` is null`
-        : `must be ${kindsOfCollapse.join(' or ')} if \`collapsed\` is an iteration`;
+        ? `must not be ${listWithOr(kindsOfCollapse)} if \`collapsed\` is null`
+        : `must be ${listWithOr(kindsOfCollapse)} if \`collapsed\` is an iteration`;
     },
   });
 

@@ -1,6 +1,7 @@
 import type { PanelHash } from '../contract/contract.ts';
 import { scientific } from '../contract/numbers.ts';
 import { panelsInBrackets } from '../contract/panel-words.ts';
+import { listWithAnd, listWithOr } from '../contract/sentence.ts';
 import { findEnvironment } from '../environments/registry.ts';
 import { settingFacts } from '../facts/setting-facts.ts';
 import { typeTitle } from '../presets/environment-words.ts';
@@ -35,10 +36,6 @@ export function methodsText(
     .join(' ');
 }
 
-/** `a, b and c`. */
-const listed = (parts: readonly string[], last: 'and' | 'or' = 'and') =>
-  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${last} ${parts.at(-1)}`;
-
 function environmentText({ type, config }: RunConfig['environments'][number]): string {
   const environment = findEnvironment(type);
   const unused = environment?.unusedSettings?.(config) ?? [];
@@ -58,12 +55,12 @@ function opening({ environments, iterations, seed, filter, start }: RunConfig, {
   const variant = filter.strategy === 'none' ? 'StarPO' : 'StarPO-S';
   const from = start.run === '' ? '' : ` Training started from checkpoint ${start.checkpoint} of another run.`;
   const length = reached < iterations ? `${reached} of ${iterations} planned iterations` : `${iterations} iterations`;
-  return `We trained ${name} with multi-turn reinforcement learning (${variant}, arXiv:2504.20073) on ${listed(trained)} for ${length} with seed ${seed}.${from}`;
+  return `We trained ${name} with multi-turn reinforcement learning (${variant}, arXiv:2504.20073) on ${listWithAnd(trained)} for ${length} with seed ${seed}.${from}`;
 }
 
 /** Returns sampling settings as text, such as `temperature 0.5 and top-p 0.9`. */
 export const samplingText = ({ temperature, top_p, top_k, min_p }: SamplingSettings) =>
-  listed([
+  listWithAnd([
     `temperature ${temperature}`,
     ...(top_p < 1 ? [`top-p ${top_p}`] : []),
     ...(top_k > 0 ? [`top-k ${top_k}`] : []),
@@ -117,7 +114,7 @@ function rewardText({ reward }: RunConfig): string {
     reward.faithfulness_weight === 0 ? '' : `up to ${reward.faithfulness_weight} for acting as planned`,
     programText(reward.program),
   ].filter((text) => text !== '');
-  const terms = weights.length === 0 ? [] : [`The reward included ${listed(weights)}.`];
+  const terms = weights.length === 0 ? [] : [`The reward included ${listWithAnd(weights)}.`];
   const methods: Record<string, string> = {
     mean: 'centered',
     mean_std: 'normalized to mean 0 and standard deviation 1',
@@ -292,7 +289,7 @@ function earlyStopText({ early_stop: { reward_std, failed_evaluations, empty_fil
       : []),
     ...(empty_filters > 0 ? [`${consecutive(empty_filters, 'iteration')} in which the filter kept no group`] : []),
   ];
-  return rules.length === 0 ? '' : `Training was set to stop early after ${listed(rules, 'or')}.`;
+  return rules.length === 0 ? '' : `Training was set to stop early after ${listWithOr(rules)}.`;
 }
 
 function machineText({ precision, exactness }: RunConfig, started: RunRecord['started']): string {

@@ -1,6 +1,7 @@
 import { Failure } from '../contract/failure.ts';
 import type { ImportSource } from '../contract/imports.ts';
 import { count } from '../contract/numbers.ts';
+import { listWithOr } from '../contract/sentence.ts';
 import { findBreak, finite, isEvaluation, notFinite } from './broken-metrics.ts';
 import { stepColumns, trackerColumns } from './metric-names.ts';
 import { nameColumns } from './name-columns.ts';
@@ -116,11 +117,7 @@ function findStep(columns: readonly Column[]): Column {
     const found = columns.find(({ name }) => name.toLowerCase() === stepColumn);
     if (found) return found;
   }
-  throw new Failure(
-    'import_no_step',
-    'No step column found.',
-    `Name a column ${stepColumns.slice(0, -1).join(', ')} or ${stepColumns.at(-1)}.`,
-  );
+  throw new Failure('import_no_step', 'No step column found.', `Name a column ${listWithOr(stepColumns)}.`);
 }
 
 /** Returns the steps in ascending order, and the index of the step of each row, or -1 for rows without a step. */

@@ -1,4 +1,4 @@
-import type { CheckRow, OwnCommand } from '../contract/contract.ts';
+import type { CheckRow, EnvironmentCheck, OwnCommand } from '../contract/contract.ts';
 import { messageOf } from '../contract/failure.ts';
 import { EnvironmentProgram, type Hello, type StateAnswer, type StepAnswer } from './program.ts';
 
@@ -42,12 +42,12 @@ export async function checkProgram(
   { onRows, onLog, signal }: CheckOptions = {},
 ): Promise<CheckRow[]> {
   const rows: CheckRow[] = [];
-  const add = (...found: CheckRow[]) => {
+  const add = (...found: (CheckRow & { check: EnvironmentCheck })[]) => {
     signal?.throwIfAborted();
     rows.push(...found);
     onRows?.([...rows]);
   };
-  const run = async (check: string, test: Test) => {
+  const run = async (check: EnvironmentCheck, test: Test) => {
     signal?.throwIfAborted();
     let program: EnvironmentProgram | undefined;
     const end = () => program?.kill();
@@ -66,7 +66,7 @@ export async function checkProgram(
   };
 
   if (!(await run('starts and answers hello', async () => null))) return rows;
-  const runIf = async (skipped: string | null, check: string, test: Test) => {
+  const runIf = async (skipped: string | null, check: EnvironmentCheck, test: Test) => {
     if (skipped === null) return run(check, test);
     add({ check, verdict: 'skipped', reason: skipped });
     return false;
@@ -135,7 +135,7 @@ export async function checkProgram(
     );
     return null;
   });
-  const free = playsAll ? (names.length > 0 ? 'only named actions are sent' : null) : failing;
+  const free = playsAll ? (names.length > 0 ? 'actions have names' : null) : failing;
   await runIf(free, 'malformed actions are answered', async (program) => {
     await stepWith(program, texts);
     return null;

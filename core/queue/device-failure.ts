@@ -1,5 +1,6 @@
 import type { ApiError } from '../contract/contract.ts';
 import { deviceKey } from '../contract/run-facts.ts';
+import { listWithAnd } from '../contract/sentence.ts';
 import type { QueueContent } from '../run-sync/queue-file.ts';
 
 /** Codes of trainer errors that the device caused, not the run. */
@@ -26,7 +27,7 @@ export function afterDeviceFailure(
   if (failedOn.some((earlier) => earlier !== key)) {
     const earlier = content.aside.filter(({ run }) => run === runId).map(({ id }) => id);
     content.aside = content.aside.filter(({ run }) => run !== runId);
-    const devices = [...new Set([...earlier, device.id])].join(' and ');
+    const devices = listWithAnd([...new Set([...earlier, device.id])]);
     return {
       requeued: false,
       message: `The run failed on ${devices}, so the cause is likely the run, not the devices: ${problem.message}`,

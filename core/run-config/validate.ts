@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
+import { listWithOr } from '../contract/sentence.ts';
 import { nearest } from './nearest.ts';
 import type { RunConfig } from './run-config.ts';
 import { type Field, findField, runConfigSchema } from './schema.ts';
@@ -77,7 +78,7 @@ function problem(config: unknown, issue: z.core.$ZodIssue): string {
     case 'invalid_type':
       return `must be ${issue.expected === 'int' ? kinds.integer : (kinds[field?.type ?? issue.expected] ?? issue.expected)}`;
     case 'invalid_value':
-      return `must be ${listed(issue.values.map(String))}`;
+      return `must be ${listWithOr(issue.values.map(String))}`;
     case 'invalid_format':
       return `must be ${patternWords[field?.pattern ?? ''] ?? `text that matches ${field?.pattern ?? issue.format}`}`;
     default:
@@ -110,9 +111,6 @@ const kinds: Record<string, string> = {
 const amount = ({ origin }: { origin: string }) => (origin === 'array' ? 'have a length of' : 'be');
 
 const textRange = ({ min_length = 0, max_length }: Field) => `text of ${min_length} to ${max_length} characters`;
-
-const listed = (names: readonly string[]) =>
-  names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 
 function at(config: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], config);

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Failure } from '../contract/failure.ts';
+import { listWithOr } from '../contract/sentence.ts';
 
 const name = process.platform === 'win32' ? 'starpo-trainer.exe' : 'starpo-trainer';
 
@@ -16,7 +17,7 @@ export function findTrainer(candidates: readonly string[]): string {
   if (found) return found;
   throw new Failure(
     'trainer_missing',
-    `The trainer was not found at ${candidates.join(' or ')}.`,
+    `The trainer was not found at ${listWithOr(candidates)}.`,
     'In a checkout, run `npm run setup` to build it. Otherwise reinstall the app, or set STARPO_TRAINER to the path of a trainer.',
   );
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { environmentChecks } from '../../core/contract/contract.ts';
 import { checkProgram } from '../../core/own-environments/checks.ts';
 import { commandLine } from '../command-line.ts';
 import { root } from './fixtures/world.ts';
@@ -38,11 +39,12 @@ test('the examples pass', async () => {
     'an episode can be closed before its end': 'ok',
     'a step after the end is tolerated': 'ok',
     'each action is answered, in upper and lower case': 'ok',
-    'malformed actions are answered': 'only named actions are sent',
+    'malformed actions are answered': 'actions have names',
     "parallel episodes don't affect each other": '64 episodes',
     'a new process continues after a crash': 'ok',
     'exits at the end of its input': 'ok',
   });
+  expect(rows.map(({ check }) => check)).toEqual(environmentChecks);
   expect(rows.filter(({ verdict }) => verdict === 'skipped')).toHaveLength(1);
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { environmentChecks } from '../../core/contract/contract.ts';
 import { root } from '../../scripts/lib/process.mjs';
 import { FakeHub } from '../core/fixtures/hub.ts';
 import { putCheckpoint, starter } from '../core/fixtures/playable.ts';
@@ -124,6 +125,10 @@ test('an environment of the user is confirmed, checked, played by hand and by a 
   await question.getByRole('button', { name: 'Run command' }).click();
   await page.getByRole('heading', { name: '2048', level: 1 }).waitFor();
 
+  // Listed before they run, so that results don't move the sections below.
+  expect(await page.getByRole('list', { name: 'Check results' }).getByRole('listitem').count()).toBe(
+    environmentChecks.length,
+  );
   await page.getByRole('button', { name: 'Run checks' }).click();
   const hand = page.getByRole('region', { name: 'Play by hand' });
   await hand.getByRole('button', { name: 'Start' }).click();
@@ -134,7 +139,6 @@ test('an environment of the user is confirmed, checked, played by hand and by a 
   await page.keyboard.press('ArrowUp');
   await hand.getByText(/^Up, /).waitFor();
 
-  // Each result of the checks moves the sections below, so a click could miss its button.
   await page.getByText('All passed').waitFor();
   const watch = page.getByRole('region', { name: 'Watch a policy' });
   const policy = watch.getByLabel('Policy');

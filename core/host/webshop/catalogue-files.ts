@@ -3,6 +3,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { asFileFailure, Failure } from '../../contract/failure.ts';
 import { fileReason } from '../../contract/file-errors.ts';
+import { listWithAnd } from '../../contract/sentence.ts';
 import { kinds, officialFiles, whereToFind } from './official-files.ts';
 
 export interface CheckedFile {
@@ -31,7 +32,7 @@ export function findFiles(folder: string): { found: { name: string; content: str
   }
   const required = missing.filter(({ optional }) => optional === null);
   if (required.length === 0) return { found, missing };
-  const list = required.map(({ name, content }) => `${name} (${content})`).join(' and ');
+  const list = listWithAnd(required.map(({ name, content }) => `${name} (${content})`));
   throw new Failure('catalogue_missing', `${folder} has no file ${list}.`, whereToFind);
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { CheckRow, OwnEnvironment } from '../../../core/contract/contract.ts';
+import { type CheckRow, environmentChecks, type OwnEnvironment } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
@@ -8,16 +8,18 @@ import { useTaskProgress } from '../../dialogs/task-progress.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './environments.module.css';
 
-const marks = { ok: '✓', failed: '✕', skipped: '–' } as const;
-const verdicts = { ok: 'passed', failed: 'failed', skipped: 'does not apply' } as const;
+const marks = { ok: '✓', failed: '✕', skipped: '–', pending: '○' } as const;
+const verdicts = { ok: 'passed', failed: 'failed', skipped: 'does not apply', pending: 'not run' } as const;
+
+const notRun = { verdict: 'pending', reason: '' } as const;
 
 export const failedChecks = (rows: readonly CheckRow[]): number =>
   rows.filter(({ verdict }) => verdict === 'failed').length;
 
-/** Shows the conformance checks, row by row while they run. */
+/** Lists all conformance checks from the beginning, so that results don't move the sections below. */
 export function ChecksPanel({ environment: { id, checks } }: { environment: OwnEnvironment }) {
   const { rows, running, start, cancel } = useChecks(id);
-  const shown = running ? rows : (checks?.rows ?? []);
+  const results = running ? rows : (checks?.rows ?? []);
   return (
     <Section
       title="Checks"
@@ -36,9 +38,10 @@ export function ChecksPanel({ environment: { id, checks } }: { environment: OwnE
       <p className="muted small" role="status">
         {running ? `Check ${rows.length + 1} is running…` : summaryOf(checks)}
       </p>
-      {shown.length > 0 && (
-        <ul className={styles.checks} aria-label="Check results" aria-busy={running}>
-          {shown.map(({ check, verdict, reason }) => (
+      <ul className={styles.checks} aria-label="Check results" aria-busy={running}>
+        {environmentChecks.map((check) => {
+          const { verdict, reason } = results.find((row) => row.check === check) ?? notRun;
+          return (
             <li key={check} data-verdict={verdict}>
               <span className={styles.mark} aria-hidden="true">
                 {marks[verdict]}
@@ -49,16 +52,15 @@ export function ChecksPanel({ environment: { id, checks } }: { environment: OwnE
                 {reason && <span className={styles.reason}>{reason}</span>}
               </span>
             </li>
-          ))}
-        </ul>
-      )}
+          );
+        })}
+      </ul>
     </Section>
   );
 }
 
 function summaryOf(checks: OwnEnvironment['checks']): string {
-  if (!checks)
-    return 'Checks that equal seeds give equal episodes, and tests all actions, parallel episodes and the end of the input.';
+  if (!checks) return 'Not run yet';
   const failed = failedChecks(checks.rows);
   const when = ago(checks.time, Date.now());
   return failed > 0 ? `${failed} of ${checks.rows.length} failed, ${when}` : `All passed, ${when}`;

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { ConfigForm, NewRunMarks } from '../../../core/contract/contract.ts';
+import { listWithAnd } from '../../../core/contract/sentence.ts';
 import type { NewFrom } from '../../base/routes.ts';
 import { type RunRequest, useStartRun } from '../../components/start-run.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
@@ -180,7 +181,5 @@ const requestOf = ({ source, set, edits, values, base }: ConfigEdits, marks: New
   set,
   marks,
   device: String(edits.device ?? values.get('device')),
-  title: environmentsOf(base)
-    .map(({ label }) => environmentTitle(label))
-    .join(' and '),
+  title: listWithAnd(environmentsOf(base).map(({ label }) => environmentTitle(label))),
 });

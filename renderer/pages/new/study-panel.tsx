@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import type { RunSource, Settings, SettingValue, StudyPoint } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
+import { listWithAnd } from '../../../core/contract/sentence.ts';
 import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
@@ -51,7 +52,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
   const seeds = readSeeds(seedText);
   const runs = runCount(points, seeds);
   const validation = useValidation(source, set, points, ready);
-  const defaultName = varied.length === 0 ? title : varied.map((field) => field.title).join(' and ');
+  const defaultName = varied.length === 0 ? title : listWithAnd(varied.map((field) => field.title));
   const trimmedName = (name ?? defaultName).trim().slice(0, 80);
   const canCreate = ready && runs > 0 && runs <= 2000 && trimmedName !== '' && !busy && validation.problem === null;
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Output } from '../../../core/contract/contract.ts';
+import { listWithAnd } from '../../../core/contract/sentence.ts';
 import { Button, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { EstimatedTime } from '../../components/estimated-time.tsx';
 import { gigabytes, wholeGigabytes } from '../../components/format.ts';
@@ -188,7 +189,7 @@ function Changes({ fields, config }: SummaryProps) {
               <span>
                 Environments
                 <span className={`${styles.change} muted small`}>
-                  <ins>{environments.map(({ label }) => environmentTitle(label)).join(' and ')}</ins>
+                  <ins>{listWithAnd(environments.map(({ label }) => environmentTitle(label)))}</ins>
                 </span>
               </span>
               <IconButton icon="reset" label="Reset Environments" onClick={config.resetEnvironments} />

@@ -1,5 +1,6 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { panelHashes } from '../../../core/contract/panel-words.ts';
+import { listWithAnd } from '../../../core/contract/sentence.ts';
 import { evaluationLabels } from '../../charts/chart-specs.ts';
 import type { RunSeries } from '../../charts/run-series.ts';
 import { duration } from '../../components/format.ts';
@@ -70,5 +71,5 @@ export function resultSentence(run: RunSummary, learned: readonly Learned[], fac
   const changes = learned.map((each) =>
     learned.length > 1 ? `${environmentTitle(each.label)} ${successChange(each)}` : successChange(each),
   );
-  return `${titles.join(' and ')}, ${run.algorithm}: ${changes.join(', ')} ${facts} (StarPO Studio).`;
+  return `${listWithAnd(titles)}, ${run.algorithm}: ${changes.join(', ')} ${facts} (StarPO Studio).`;
 }
