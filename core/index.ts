@@ -148,7 +148,7 @@ const closeOrder = [
 
 /**
  * Creates the services of a data folder and locks the folder until `dispose`. Other processes connect through Studio (host/studio.ts). A folder that
- * this process can't write to is read-only. Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
+ * this process can't write to is opened read-only. Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
  */
 export async function createCore(options: CoreOptions): Promise<Core> {
   return openCore(options).catch((error) => {

@@ -130,7 +130,7 @@ export class AlertActions {
     if (count >= maxRollbacks)
       throw new Failure(
         'rollbacks_used_up',
-        `The run was already rolled back automatically ${count} times.`,
+        `This run is the result of ${count} automatic roll-backs, the maximum.`,
         'Check the settings that the run shares with its ancestors.',
       );
     const rollbacks = ((await supervisor.trap(runId))?.advice ?? []).filter(({ action }) => action.kind === 'rollback');

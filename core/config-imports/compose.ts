@@ -21,7 +21,7 @@ export const isLink = (text: string) => /^\S*ppo_trainer\.yaml$/.test(text.trim(
 /** Returns a file's name in defaults lists. */
 export const stemOf = (name: string) => name.replace(/^.*[\\/]/, '').replace(/\.(ya?ml|json)$/, '');
 
-/** Returns the names of the files that a configuration lists as its defaults. Throws `config_unreadable` for forms that are not supported. */
+/** Returns the names of the files that a configuration lists as its defaults. Throws `config_unreadable` for unsupported and repeated entries. */
 export function defaultNames(name: string, { defaults = [] }: Tree): string[] {
   const unsupported = (entry: unknown) =>
     new Failure(

@@ -106,16 +106,16 @@ export class Reader {
     if (Array.isArray(value)) return value.map((each) => this.resolve(path, each, by));
     if (typeof value !== 'string' || !value.includes('${')) return value;
     const target = (reference: string): unknown => {
-      const unresolved = (why: string) =>
+      const unresolved = (why: string, otherwise = '') =>
         new Failure(
           'config_invalid',
           `${path} refers to \${${reference}}, which ${why}.`,
-          `Set it with ${path}=VALUE, or add the file that defines ${reference}.`,
+          `Set it with ${path}=VALUE${otherwise}.`,
         );
-      if (!/^[\w-]+(\.[\w-]+)*$/.test(reference)) throw unresolved("can't be resolved here");
+      if (!/^[\w-]+(\.[\w-]+)*$/.test(reference)) throw unresolved('is not the path of a setting');
       if (by.includes(reference)) throw unresolved('refers to itself');
       const found = this.raw(reference);
-      if (found === undefined) throw unresolved('does not exist');
+      if (found === undefined) throw unresolved('does not exist', `, or add the file that defines ${reference}`);
       if (++this.references > maxReferences) throw unresolved(`is one of more than ${maxReferences} references`);
       this.read.add(reference);
       return this.resolve(path, found, [...by, reference]);

@@ -182,7 +182,7 @@ function cutsAllRatios({ from }: Draft, largest: number): Failure {
   const isSet = from.has('epsilon_high');
   return new Failure(
     'config_unsupported',
-    `${isSet ? `epsilon_high = ${largest}` : `epsilon_high is not set, so it is ${largest}, and this`} has no counterpart with loss_type = cispo: TRL then cuts the ratio of every token of an unchanged policy, from 1 to ${largest}.`,
+    `${isSet ? 'epsilon_high is' : 'epsilon_high is not set and defaults to'} ${largest}. With loss_type = cispo, TRL clips ratios to at most this value, so even the ratios of an unchanged policy are clipped from 1 to ${largest}. Values below 1 are not supported.`,
     `Override it with 1 or more, for example ${isSet ? '' : '+'}epsilon_high=5, or choose another loss_type.`,
   );
 }

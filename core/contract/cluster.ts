@@ -78,8 +78,9 @@ export const clusterProcedures = {
     }),
   },
   /**
-   * Submits a run as a job, after checking that the job can run, and removes the run from the queue. `script`: the script that the user was shown, which
-   * may be that of another run (`scriptOf`). Throws `job_active`, `job_never_runs`, `script_changed`, `slurm_refused` or `slurm_unreachable`.
+   * Checks that the job of a run can run, submits it, and removes the run from the queue. `script`: the script that the user was shown, for the run `scriptOf`
+   * if not for this one. Throws `run_active`, an error of `runs.start`, `target_unknown`, `targets_invalid`, `job_active`, `job_never_runs`, `script_changed`,
+   * `slurm_missing`, `slurm_refused` or `slurm_unreachable`.
    */
   'cluster.submit': {
     changes,

@@ -10,7 +10,7 @@ const maxLength = 80;
  */
 export const shortId = (id: string): string => /^.*-((?:[0-9a-f]{4}){1,2}(?:-.+)?|s\d+)$/.exec(id)?.[1] ?? id;
 
-/** Returns a run's name and the short id that distinguishes it from runs of the same name; empty if the name is the id. */
+/** Splits a run's name into the name without its short id, and the short id, which distinguishes runs of one name. The latter is empty for the sample run, and if the name is the id. */
 export function nameParts({ id, name }: { id: string; name: string }): { stem: string; hash: string } {
   const hash = id === sampleRunId || name === id ? '' : shortId(id);
   return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };

@@ -33,7 +33,7 @@ export const systemInfo = z.object({
     building: z
       .object({ done: z.int(), total: z.int() })
       .nullable()
-      .describe('number of compiled files while set-up builds the trainer'),
+      .describe('compiled files and all files while setup builds the trainer; null otherwise'),
   }),
   devices: z.array(device),
   cuda: cudaState.nullable().describe('null if the trainer is unusable'),

@@ -61,8 +61,8 @@ interface DetectorWith<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' 
   weight?: number;
   /** It raises a warning while it is on, whatever the other signals are. */
   decisive?: true;
-  /** Not in the paper: it only contributes to the risk score. */
-  later?: true;
+  /** The RAGEN paper doesn't have it, so the paper's rule ignores it. */
+  notInPaper?: true;
   /** Its strength is 1 while it is on and 0 otherwise, for any value. */
   allOrNothing?: true;
   /** What its baseline is. Default: the run's first iterations (`usual`). */

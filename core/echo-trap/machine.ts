@@ -173,7 +173,7 @@ const persists = 20;
 function paperEvidenceOf(active: readonly ActiveSignal[], { trend }: Outcome, thresholds: Thresholds): number {
   const byFamily = new Map<string, number>();
   for (const { detector, lasting } of active) {
-    if (detector.later) continue;
+    if (detector.notInPaper) continue;
     const weight = trend > thresholds.learning && detector.regime === 'template' ? 0.5 : 1;
     const isEnough = detector.decisive || (detector.stage === 'early' && lasting >= persists);
     const counted = weight * (isEnough ? 1 : 0.5);

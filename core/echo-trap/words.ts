@@ -18,7 +18,7 @@ const states: Record<TrapState, string> = {
   collapsed: 'The run has collapsed and lost most of what it learned.',
 };
 
-const warnedAtEnd = 'The run ended at a high risk of collapse. More iterations are likely to collapse.';
+const warnedAtEnd = 'The run ended with a high risk of collapse. It is likely to collapse if you extend it.';
 
 const reasoningSignals = new Set(detectors.flatMap(({ name, family }) => (family === 'reasoning' ? name : [])));
 

@@ -160,19 +160,19 @@ const ratioLevels: Record<string, string> = {
 };
 
 function objectiveText({ policy_loss: loss }: RunConfig): string {
-  const dual = loss.dual_clip > 0 ? `, a dual clip at ${loss.dual_clip}` : '';
+  const dual = loss.dual_clip > 0 ? ` and a dual clip at ${loss.dual_clip}` : '';
   const byTurn =
     loss.clip_turn_factor === 1 ? '' : `, with the clip range multiplied by ${loss.clip_turn_factor} per turn`;
-  const range = `${1 - loss.clip_low} and ${1 + loss.clip_high}${byTurn}`;
+  const limits = `${1 - loss.clip_low} and ${1 + loss.clip_high}`;
   switch (loss.objective) {
     case 'cispo':
-      return `CISPO's objective (arXiv:2506.13585; weights clipped at ${range})`;
+      return `CISPO's objective (arXiv:2506.13585; weights clipped at ${limits}${byTurn})`;
     case 'sapo':
       return `SAPO's objective (arXiv:2511.20347; τ = ${loss.tau_positive} and ${loss.tau_negative})`;
     case 'dppo':
       return `DPPO's objective (arXiv:2602.04879; changes of probability up to ${loss.clip_low} down and ${loss.clip_high} up${byTurn})`;
     default:
-      return `PPO's clipped objective (arXiv:1707.06347; ${ratioLevels[loss.ratio_level] ?? loss.ratio_level} clipped at ${range}${dual})`;
+      return `PPO's clipped objective (arXiv:1707.06347; ${ratioLevels[loss.ratio_level] ?? loss.ratio_level} clipped at ${limits}${dual}${byTurn})`;
   }
 }
 

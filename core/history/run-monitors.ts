@@ -88,7 +88,7 @@ export class RunMonitors {
     return { trapChanged: true, raised, problem };
   }
 
-  /** Records that no event after `processed` up to `seq` is stored, because only the progress of a phase changed. */
+  /** Marks the events up to `seq` as processed. Those after `processed` only report the progress of a phase, so none is stored. */
   private skip(runId: string, processed: number, seq: number): void {
     storeSeq(this.database, runId, seq);
     const run = this.monitored.get(runId);

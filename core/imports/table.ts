@@ -85,7 +85,7 @@ export class TableBuilder {
     return this.rowCount++;
   }
 
-  /** Returns the row of a step, which starts with the time of its first value. */
+  /** Returns the row of a step. Adds it with this time if it is missing. */
   rowOf(step: number, timeColumn: string, time: number): number {
     const existing = this.rows.get(step);
     if (existing !== undefined) return existing;

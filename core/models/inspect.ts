@@ -28,6 +28,6 @@ function existing(folder: string): string {
   throw new Failure(
     'model_missing',
     `The model folder ${folder} has no config.json.`,
-    'Choose the folder with config.json, tokenizer.json and model.safetensors.',
+    'Choose the folder with config.json, tokenizer.json and the safetensors files.',
   );
 }

@@ -79,7 +79,7 @@ export class Models {
       throw new Failure(
         'model_missing',
         `The folder ${path} has no config.json.`,
-        'Choose the folder with config.json, tokenizer.json and model.safetensors.',
+        'Choose the folder with config.json, tokenizer.json and the safetensors files.',
       );
     const folders = this.folders();
     if (!folders.includes(path)) writeWhole(this.foldersPath, { version: 1, folders: [...folders, path] });

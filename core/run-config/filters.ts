@@ -15,13 +15,15 @@ export function keptGroups({ strategy, keep, count, score, order }: RunConfig['f
     case 'fraction':
       return `the ${share} of groups ${ranked}`;
     case 'top_k':
-      return `the ${count} groups per environment ${ranked}`;
+      return count === 1
+        ? `the group of each environment ${ranked}`
+        : `the ${count} groups of each environment ${ranked}`;
     case 'softmax':
       return `the groups ${ranked} that make up ${share} of the softmax probability`;
     case 'min_p':
       return order === 'largest'
         ? `the groups with at least ${share} of the highest ${scores[score]}`
-        : `the groups whose ${scores[score]}, times ${keep}, is at most the lowest`;
+        : `the groups for which ${keep} times the ${scores[score]} is at most the lowest non-zero one`;
     default:
       return `the groups ${ranked} that make up ${share} of the total`;
   }

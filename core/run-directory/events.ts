@@ -132,7 +132,7 @@ const events = {
   resumed: event(
     { iteration: integer },
     () => ({ paused: false }),
-    ({ iteration }) => information(`Continued after the pause at iteration ${iteration}.`),
+    ({ iteration }) => information(`Resumed after the pause at iteration ${iteration}.`),
   ),
   environment_alert: event(
     { iteration: integer, environment: z.string(), void: integer, episodes: integer, message: z.string() },

@@ -68,8 +68,10 @@ async function* entriesOf(source: string, signal?: AbortSignal, path = '.'): Asy
   if (!stats.isFile() && !stats.isDirectory())
     throw new Failure(
       'run_folder_invalid',
-      `${join(source, path)} is a link or special file, which a run folder must not contain.`,
-      'Check its target. To adopt the run, copy the folder with `cp -rL`, which replaces links with files.',
+      `${join(source, path)} is not a regular file or folder, which a run folder must not contain.`,
+      stats.isSymbolicLink()
+        ? 'It is a link: check its target. To adopt the run, copy the folder with `cp -rL`, which replaces links with files.'
+        : 'Copy the folder without it, and adopt the copy.',
     );
   const isFolder = stats.isDirectory();
   const bytes = isFolder ? 0 : stats.size;

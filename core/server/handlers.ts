@@ -35,12 +35,12 @@ import { actOnJob, clusterTargets, planJobs, setNice, submitRun, submitStudy } f
 import { readFromEpisode, readFromFile, readFromRollout } from './read-episodes.ts';
 import type { Session } from './session.ts';
 
-/** The state of the calling client. */
-type ClientState = Pick<Session, 'subscribe' | 'acknowledge'>;
-const noClient: ClientState = { subscribe: () => {}, acknowledge: () => {} };
+/** The methods of the calling client's session. */
+type ClientSession = Pick<Session, 'subscribe' | 'acknowledge'>;
+const noClient: ClientSession = { subscribe: () => {}, acknowledge: () => {} };
 
 /** Returns the handlers of all procedures. Their input has been validated. */
-export function createHandlers(core: Core, session: ClientState = noClient): Handlers {
+export function createHandlers(core: Core, session: ClientSession = noClient): Handlers {
   const { database, evaluations, games, models, ownEnvironments, runs, studies, tasks } = core;
   return {
     'runs.sizes': () => core.sizes.all(),

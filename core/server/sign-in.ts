@@ -7,8 +7,8 @@ export const signInPath = '/api/sign-in';
 const bodyLimit = 1024;
 
 /**
- * Exchanges this process's sign-in code, or a one-time code made with it, for a key of the page, `{id, key}`. Later processes of the data folder on the same port accept it too.
- * The page stores it only in memory.
+ * Exchanges this process's sign-in code, or a one-time code made with it, for a key for the page, `{id, key}`. Later processes of the data folder on the
+ * same port accept the key too. The page stores it only in memory.
  */
 export async function signIn(
   request: IncomingMessage,

@@ -67,7 +67,7 @@ export function launchEvaluation(
     });
   });
   const begun = Promise.race([first, ended.then(() => {})]);
-  // Callers may wait for only one of them.
+  // A caller may await only one of them; the other must not cause an unhandled rejection.
   for (const promise of [ended, begun]) promise.catch(() => {});
   return {
     begun,

@@ -3,9 +3,12 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { endChild } from '../base/process.ts';
 import { Failure } from '../contract/failure.ts';
+import { sentence } from '../contract/sentence.ts';
 import { parseTrainerError, trainerUnusable } from './trainer-error.ts';
 
-const errorAnswer = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+const errorAnswer = z.object({
+  error: z.object({ code: z.string(), message: z.string(), hint: z.string().default('Choose another level.') }),
+});
 
 interface Pending {
   resolve(line: string): void;
@@ -48,8 +51,8 @@ export class LineProcess {
     const answer: unknown = JSON.parse(await this.send(request));
     const refused = errorAnswer.safeParse(answer);
     if (!refused.success) return answer;
-    const { code, message } = refused.data.error;
-    throw new Failure(code, `The trainer can't play this level: ${message}.`, 'Choose another level.');
+    const { code, message, hint } = refused.data.error;
+    throw new Failure(code, `The trainer can't continue: ${message}.`, sentence(hint));
   }
 
   private async send(request: object): Promise<string> {

@@ -55,8 +55,8 @@ export function fileOf(episodeId: string | null, evaluation: string | null): Fil
 }
 
 /**
- * Returns the file that an address refers to by its episode or evaluation, or null. An evaluation that equals
- * the run's own evaluation of that checkpoint is not listed and refers to the latter.
+ * Returns the file that an address refers to by its episode or evaluation, or null. An evaluation that {@link episodeFiles} leaves out refers to
+ * the listed file of the same set and checkpoint.
  */
 export function findFile(
   files: readonly EpisodeFile[],

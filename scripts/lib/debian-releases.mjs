@@ -88,7 +88,7 @@ export async function downloadPackages({ release, components, packages, mirror }
 }
 
 /**
- * Extracts files of a package into a folder, keeping their paths.
+ * Extracts files from a package into a folder, keeping their paths.
  * @param {string} file @param {string} folder @param {string[]} patterns such as `./usr/include/*.h`
  */
 export async function extractPackage(file, folder, patterns) {

@@ -254,7 +254,9 @@ describe('automatic actions', { timeout: 120_000 }, () => {
     await core.runs.start('third');
     const done = await untilActionEnded('third');
     expect(done).toMatchObject({ kind: 'pause', state: 'done' });
-    expect(done.message).toMatch(/^Paused, not rolled back: The run was already rolled back automatically 2 times/);
+    expect(done.message).toMatch(
+      /^Paused, not rolled back: This run is the result of 2 automatic roll-backs, the maximum/,
+    );
     await core.runs.command('third', 'stop');
   });
 

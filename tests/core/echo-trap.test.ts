@@ -273,7 +273,7 @@ describe('the Echo Trap monitor', () => {
       expect.stringMatching(/^Largest gradient norm [01]\.\d+ \(usually 0/),
     ]);
     expect(stateSummary('warning', [spike], false, 25)).toBe('High risk of collapse unless something changes.');
-    expect(stateSummary('warning', [spike], true, 25)).toMatch(/^The run ended at a high risk/);
+    expect(stateSummary('warning', [spike], true, 25)).toMatch(/^The run ended with a high risk/);
   });
 });
 

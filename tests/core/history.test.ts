@@ -102,7 +102,7 @@ describe('the run history', { timeout: 60_000 }, () => {
     expect(readLog(core.database, id).map(({ message }) => message)).toEqual([
       expect.stringMatching(/^Started on /),
       'Paused after iteration 2.',
-      'Continued after the pause at iteration 2.',
+      'Resumed after the pause at iteration 2.',
     ]);
     appendFileSync(
       join(folder, 'events.jsonl'),

@@ -65,7 +65,7 @@ test('a rescue has the warning, the roll-back, its cost and the result', () => {
   expect(numbersOf(story)).toMatchObject({
     Iterations: ['1 to 30', '21 to 60'],
     'Success, last ten iterations': ['30.0 %', '55.5 %'],
-    'Best success over ten iterations': ['60.0 %', '55.5 %'],
+    'Success, best ten iterations': ['60.0 %', '55.5 %'],
     'Last evaluation, panel 1a2b3c4d': ['50.0 % at 30', '50.0 % at 60'],
   });
 });

@@ -123,7 +123,7 @@ export const stepsLong = detector({
   stage: 'setting',
   family: 'gradient',
   weight: 0.48,
-  later: true,
+  notInPaper: true,
   thresholds: { steady_steps: threshold(1e-4, 0, 1), long_steps: threshold(8e-4, 0, 1) },
   read({ track, index, facts }, _memory, { steady_steps, long_steps }) {
     // Missing if the filter kept no group.
@@ -144,7 +144,7 @@ export const updatesClip = detector({
   meaning: 'Many tokens reach the upper PPO clip range: updates move the policy too far.',
   family: 'gradient',
   weight: 0,
-  later: true,
+  notInPaper: true,
   thresholds: { clipped: threshold(0.01, 0.001, 0.9) },
   read(view, _memory, own) {
     const series = 'actor/clip_fraction_high';

@@ -122,7 +122,7 @@ export const reasoningShortens = detector({
   regime: 'template',
   family: 'format',
   weight: 0.016,
-  later: true,
+  notInPaper: true,
   thresholds: { reasoning_length: threshold(0.25, 0.05, 0.95) },
   read: (view, memory, own) => againstStart(view, memory, 'rollout/think_tokens', own.reasoning_length),
 });
@@ -134,7 +134,7 @@ export const actionsScatter = detector({
   meaning: 'The entropy of the answer tokens is far above its baseline: actions become random.',
   family: 'actions',
   weight: 0.3,
-  later: true,
+  notInPaper: true,
   thresholds: entropyRise,
   read: (view, memory, own) => againstStart(view, memory, 'rollout/answer_entropy', own.entropy_high),
 });
@@ -147,7 +147,7 @@ export const episodesGrow = detector({
   family: 'actions',
   reference: 'lowest',
   weight: 0.24,
-  later: true,
+  notInPaper: true,
   thresholds: { episode_growth: threshold(1.3, 1.05, 10) },
   read(view, memory, own) {
     const series = 'rollout/turns';

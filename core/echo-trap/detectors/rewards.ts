@@ -67,7 +67,7 @@ export const levelsLost = detector({
   family: 'success',
   reference: 'best',
   weight: 0.23,
-  later: true,
+  notInPaper: true,
   thresholds: { solved_levels: threshold(0.7, 0.05, 0.95) },
   read(view, memory, own) {
     const series = 'rollout/pass_at_n';

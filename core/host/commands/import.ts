@@ -59,7 +59,10 @@ async function filesIn(path: string): Promise<LocalFile[]> {
   } catch (error) {
     throw unreadable(path, fileReason(error));
   }
-  throw unreadable(path, 'the folder contains no metrics from MLflow, TensorBoard, W&B or Hugging Face trainers');
+  throw unreadable(
+    path,
+    'the folder contains no metrics of MLflow, TensorBoard, W&B or Hugging Face trainers, and no CSV, TSV or JSONL files',
+  );
 }
 
 const unreadable = (path: string, reason: string) =>

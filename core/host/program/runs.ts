@@ -147,9 +147,10 @@ export function addTransferCommands(root: Command): void {
       'import <files...>',
       'import run bundles, and metrics from CSV, JSON, TensorBoard, W&B, MLflow or trainer logs',
       [
-        option('--from <trainer>', 'trainer whose metric names the files use (default: recognized)').choices(
-          importSource.options,
-        ),
+        option(
+          '--from <trainer>',
+          'trainer whose metric names the files use (default: detected from the files)',
+        ).choices(importSource.options),
         option('--name <name>', 'display name of the run (default: its name in the file, else the file name)'),
         option('--run <run>', 'import only this run of the files'),
         option('--dry-run', 'print what would be imported'),

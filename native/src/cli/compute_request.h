@@ -27,7 +27,7 @@ Section section_of(const Json& request, const std::string& name) {
   try {
     read_fields(object, [&](FieldVisitor& visitor) { visitor.section(name, section); });
   } catch (const Error& error) {
-    throw RequestError{error.code(), error.what() + (error.hint().empty() ? "" : "; " + error.hint())};
+    throw RequestError{error.code(), error.what(), error.hint()};
   }
   return section;
 }

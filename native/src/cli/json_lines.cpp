@@ -16,7 +16,9 @@ void answer_lines(std::istream& requests, std::ostream& answers, const std::func
     try {
       response = answer(Json::parse(line, nullptr, false));
     } catch (const RequestError& error) {
-      response = {{"error", {{"code", error.code}, {"message", error.message}}}};
+      Json problem{{"code", error.code}, {"message", error.message}};
+      if (!error.hint.empty()) problem["hint"] = error.hint;
+      response["error"] = std::move(problem);
     }
     answers << response.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
     if (!answers)

@@ -12,11 +12,11 @@ namespace starpo {
 
 // An invalid request. The answer names it and the process continues.
 struct RequestError {
-  std::string code, message;
+  std::string code, message, hint = {};
 };
 
-// Answers each line until the input ends, and a RequestError with {"error": {"code", "message"}}. A line that is not
-// JSON is passed as a discarded value. Errors: file_unwritable (answers).
+// Answers each line until the input ends, and a RequestError with {"error": {"code", "message", "hint"}}, without the
+// hint if it is empty. A line that is not JSON is passed as a discarded value. Errors: file_unwritable (answers).
 void answer_lines(std::istream& requests, std::ostream& answers,
                   const std::function<nlohmann::ordered_json(const nlohmann::ordered_json& request)>& answer);
 

@@ -54,7 +54,7 @@ class EpisodeServer {
       player_.emplace(playground_.rules[environment_], playground_.prototypes[environment_]->clone(),
                       evaluation_episode(config_, environment_, level.get<int>() - 1));
     } catch (const Error& error) {
-      throw RequestError{error.code(), error.what()};
+      throw RequestError{error.code(), error.what(), error.hint()};
     }
     const Episode& episode = player_->episode();
     Json info = Json::object();
@@ -81,7 +81,7 @@ class EpisodeServer {
     try {
       for (const auto id : ids) context = player_->accept(id, 0, 0);
     } catch (const Error& error) {
-      throw RequestError{error.code(), error.what()};
+      throw RequestError{error.code(), error.what(), error.hint()};
     }
     const Episode& episode = player_->episode();
     return {{"turn", turn_json(episode.turns[turn])},

@@ -27,7 +27,7 @@ Json encode(const Tokenizer& tokenizer, const Json& request) {
   try {
     return {{"ids", tokenizer.encode(request["text"].get_ref<const std::string&>(), special)}};
   } catch (const Error& error) {
-    throw RequestError{error.code(), error.what()};
+    throw RequestError{error.code(), error.what(), error.hint()};
   }
 }
 

@@ -18,7 +18,9 @@ Json malformed_line(const std::string& message) {
   return {{"error", {{"code", "malformed_line"}, {"message", message}}}};
 }
 
-Json error_response(const Error& error) { return {{"error", {{"code", error.code()}, {"message", error.what()}}}}; }
+Json error_response(const Error& error) {
+  return {{"error", {{"code", error.code()}, {"message", error.what()}, {"hint", error.hint()}}}};
+}
 
 Json board_json(const Environment& environment) {
   const auto board = environment.board();

@@ -225,10 +225,10 @@ inline constexpr std::array kIterationMetrics{
                 "and for a single group"},
     Description{kRolloutRounds, "rounds",
                 "rollouts of the iteration, 1 to 1 + `rollout.extra_rounds`; absent if that is 0"},
-    Description{
-        kRolloutLogprobGap, "nats",
-        "mean absolute difference between update (before its first step) and rollout log-probabilities, over "
-        "the tokens of the first mini-batch, without skipped episodes; 0 on CPU, and on GPU with `exactness` `exact`"},
+    Description{kRolloutLogprobGap, "nats",
+                "mean absolute difference between update (before its first step) and rollout log-probabilities, over "
+                "the tokens of the first mini-batch, without skipped and replayed samples; 0 on CPU, and on GPU with "
+                "`exactness` `exact`"},
     Description{kRolloutLogprobGapMax, "nats",
                 "largest absolute difference between update and rollout log-probabilities, over the tokens of "
                 "`rollout/logprob_gap`"},

@@ -124,8 +124,8 @@ class SlotScheduler {
     }
   }
 
-  // Plays the episode once more, or leaves it void. A failure that another episode may have caused doesn't make it
-  // void: it is played apart from the others.
+  // Plays the episode once more, and leaves it void if it fails again. If another episode of the same process may have
+  // caused the failure, plays the episode again in a process of its own.
   void void_episode(int slot, const EnvironmentFailure& failure) {
     const std::string reason = failure.what();
     Slot& state = slots_[slot];

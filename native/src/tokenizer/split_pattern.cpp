@@ -164,7 +164,7 @@ void SplitPattern::split(std::string_view text, std::vector<std::string_view>& p
     if (found < 0 || range[0] < at || range[1] <= range[0])
       throw Error(
           "tokenizer_regex_limit",
-          "can't match the tokenizer's regular expression to a text of " + std::to_string(text.size()) +
+          "can't apply the tokenizer's regular expression to a text of " + std::to_string(text.size()) +
               " bytes: " + (found < 0 ? message_of(found) : "the match is empty or begins before the search position"),
           "shorten the text, or use a tokenizer with the pre_tokenizer of Qwen2");
     if (range[0] > at) pieces.push_back(text.substr(at, range[0] - at));

@@ -48,7 +48,8 @@ void CpuTrainingPass::run_blocks(const PackedBatch& batch) {
   const Widths& width = s.width;
   const int last = static_cast<int>(s.layers.size()) - 1;
 
-  // Rows are independent from one attention to the next, so the end of a layer and the start of the next share a loop.
+  // Between two attentions, rows don't depend on each other, so the end of a layer and the start of the next share a
+  // loop.
   for (int layer = -1; layer <= last; ++layer) {
     threads.parallel_for(row_blocks(s.tokens), [&](int block) {
       const int first = block * kRowBlock, rows = std::min(kRowBlock, s.tokens - first);

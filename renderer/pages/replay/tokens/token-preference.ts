@@ -27,7 +27,7 @@ function stored(): Measure | null | undefined {
   return value !== null && Object.hasOwn(measures, value) ? (value as Measure) : undefined;
 }
 
-/** Returns the measure to show. Without a choice it is entropy, unless the file lacks it or the text of its tokens. */
+/** Returns the measure to show. Without a choice it is entropy, or null if the file lacks entropies or the texts of tokens. */
 export function measureFor(chosen: Measure | null | undefined, tokens: EpisodeTokens | null): Measure | null {
   if (chosen !== undefined) return chosen;
   const readable = tokens?.turns.every(({ texts }) => texts !== null) && measuresOf(tokens).includes('entropies');

@@ -177,7 +177,7 @@ function numbersOf(
     return [[name, left!, right!]];
   };
   const meanOf = (kind: keyof Means) =>
-    row(kind === 'best' ? 'Best success over ten iterations' : 'Success, last ten iterations', ({ side, start, end }) =>
+    row(kind === 'best' ? 'Success, best ten iterations' : 'Success, last ten iterations', ({ side, start, end }) =>
       percent(means(side.series, start, end)?.[kind] ?? Number.NaN),
     );
   const labels = evaluationLabels(before.series.names()).map(({ label }) => label);
