@@ -182,7 +182,7 @@ test('environments are added and removed, and their shares adjust', async () => 
   ]);
   await page.shown(page.withText('h2', 'Environment: FrozenLake, frozen-lake-2'));
   await page.shown(page.withText('fieldset[aria-label="Environment"] button', 'Bandit'));
-  expect(summary().textContent).toContain('FrozenLake and Bandit and frozen-lake-2');
+  expect(summary().textContent).toContain('FrozenLake, Bandit and frozen-lake-2');
   await page.click('button[aria-label="Remove frozen-lake-2"]');
   await page.shown(() => listed().length === 2);
   const start = page.withText('aside button', /^Start$/);
