@@ -327,8 +327,8 @@ describe("RAGEN's configuration", () => {
     [
       [`model_path=${reference('oc.env:MODEL')}`],
       'config_invalid',
-      /\$\{oc\.env:MODEL\}, which can't be resolved/,
-      /VALUE/,
+      /\$\{oc\.env:MODEL\}, which is not the path of a setting/,
+      /^Set it with model_path=VALUE\.$/,
     ],
     [[`model_path=${reference('model_path')}`], 'config_invalid', /refers to itself/, /VALUE/],
     [

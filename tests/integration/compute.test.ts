@@ -285,7 +285,7 @@ test.each([
 ])('%s is answered with an error, and the next line with its result', (_, request, code) => {
   const valid = '{"filter": {"strategy": "fraction", "keep": 0.5}, "groups": [[0, 1], [1, 1]]}';
   const [failed, answered] = answersTo([typeof request === 'string' ? request : JSON.stringify(request), valid]);
-  expect(failed).toEqual({ error: { code, message: expect.stringMatching(/.{10}/) } });
+  expect(failed).toMatchObject({ error: { code, message: expect.stringMatching(/.{10}/) } });
   expect(answered).toEqual({ kept: [0], warnings: [] });
 });
 
@@ -348,7 +348,11 @@ test('contradictory loss settings are rejected with a fix', () => {
   ];
   const answers = compute(contradictions.map(([policy_loss]) => ({ policy_loss, sequences: [{}] })));
   for (const [i, { error }] of answers.entries())
-    expect(error).toEqual({ code: 'config_invalid', message: expect.stringContaining(contradictions[i]![1]) });
+    expect(error).toEqual({
+      code: 'config_invalid',
+      message: expect.stringContaining(contradictions[i]![1]),
+      hint: expect.stringContaining('in the configuration'),
+    });
 });
 
 test('the worked examples of docs/algorithms.md are right, and every estimator has one', () => {
