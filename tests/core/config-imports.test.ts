@@ -328,7 +328,7 @@ describe("RAGEN's configuration", () => {
       [`model_path=${reference('oc.env:MODEL')}`],
       'config_invalid',
       /\$\{oc\.env:MODEL\}, which is not the path of a setting/,
-      /^Set it with model_path=VALUE\.$/,
+      /^Set it with actor_rollout_ref\.model\.path=VALUE\.$/,
     ],
     [[`model_path=${reference('model_path')}`], 'config_invalid', /refers to itself/, /VALUE/],
     [

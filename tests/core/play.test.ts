@@ -5,10 +5,13 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { channelPair } from '../../core/contract/channel.ts';
 import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Frame, Game } from '../../core/contract/contract.ts';
+import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import type { Core } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { serveChannel } from '../../core/server/serve-channel.ts';
+import { EnvironmentProcess } from '../../core/trainer/environment.ts';
 import { thorough } from '../thorough.ts';
+import { failure } from './fixtures/imported-config.ts';
 import { playableRun } from './fixtures/playable.ts';
 import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
 import { World } from './fixtures/world.ts';
@@ -214,6 +217,14 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
   });
 
   // Must be the last test, since it closes all games.
+  test("a request that the trainer rejects fails with the trainer's hint", async () => {
+    const environment = new EnvironmentProcess(trainer, 'frozen-lake', frozenLake.preset, undefined);
+    await expect(environment.step('Up')).rejects.toThrow(
+      failure('no_episode', /^The trainer can't continue: no episode is active/, /^Reset the environment first\.$/),
+    );
+    environment.close();
+  });
+
   test('ends with its thread before the app exits, even without a client or while the policy loads', async () => {
     const running = new Set<Worker>();
     const watch = (worker: Worker) => {
