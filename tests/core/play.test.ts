@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { channelPair } from '../../core/contract/channel.ts';
 import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Frame, Game } from '../../core/contract/contract.ts';
-import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import type { Core } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { serveChannel } from '../../core/server/serve-channel.ts';
@@ -218,7 +217,8 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
 
   // Must be the last test, since it closes all games.
   test("a request that the trainer rejects fails with the trainer's hint", async () => {
-    const environment = new EnvironmentProcess(trainer, 'frozen-lake', frozenLake.preset, undefined);
+    const run = JSON.parse(readFileSync(join(core.runs.folder(runId), 'run.json'), 'utf8'));
+    const environment = new EnvironmentProcess(trainer, 'frozen-lake', run.environments[0].config, undefined);
     await expect(environment.step('Up')).rejects.toThrow(
       failure('no_episode', /^The trainer can't continue: no episode is active/, /^Reset the environment first\.$/),
     );
