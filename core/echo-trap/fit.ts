@@ -1,5 +1,6 @@
 import type { TrapState } from '../contract/echo-trap.ts';
 import { Failure } from '../contract/failure.ts';
+import { count } from '../contract/numbers.ts';
 import { shippedCalibration } from './calibration.ts';
 import { factsOf } from './facts.ts';
 import type { LabeledRun } from './labeled-runs.ts';
@@ -169,14 +170,13 @@ function alarmsIn({ steps }: ReadRun, { weights: named, calm_for }: Thresholds, 
  * every run collapsed.
  */
 export function fitWeights(runs: readonly LabeledRun[], start: Thresholds): Thresholds {
-  const fit = fitTo(
-    runs.map((run) => readRun(run, start)),
-    start,
-  );
+  const read = runs.map((run) => readRun(run, start));
+  const fit = fitTo(read, start);
   if (fit) return fit;
+  const usable = read.filter(({ examples }) => examples.length > 0).length;
   throw new Failure(
     'labeled_runs_missing',
-    'Fitting needs runs that collapsed and runs that did not.',
+    `Fitting needs runs that collapsed and runs that did not. Of ${count(runs.length, 'run')}, ${usable} can be used: those with metrics of their reasoning and enough iterations, also before a collapse.`,
     'Add runs of the missing kind (to `tuning` if it exists). Each needs a label.json or enough iterations for the rule in docs/collapse-rule.md.',
   );
 }

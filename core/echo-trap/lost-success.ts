@@ -30,9 +30,9 @@ export function highest(points: readonly Success[]): Success[] {
 
 /** Returns the means over `window` successive points, each at its last iteration. */
 export function windowMeans(points: readonly { iteration: number; success: number }[], window: number): Success[] {
-  let sum = 0;
-  return points.flatMap(({ iteration, success }, index) => {
-    sum += success - (points[index - window]?.success ?? 0);
-    return index < window - 1 ? [] : { iteration, success: sum / window, low: null, high: null };
+  return points.slice(window - 1).map(({ iteration }, start) => {
+    // A running sum would accumulate rounding errors: successes of 0 would have a mean below 0.
+    const sum = points.slice(start, start + window).reduce((total, { success }) => total + success, 0);
+    return { iteration, success: sum / window, low: null, high: null };
   });
 }

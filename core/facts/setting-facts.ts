@@ -44,4 +44,4 @@ function findFacts(path: string, type: string): SettingFacts {
 }
 
 /** Returns whether a setting follows from another one or was not chosen by the user, so that comparisons leave it out. */
-export const isDerived = (path: string): boolean => /^(version|preset|parent\.|start\.sha256$)/.test(path);
+export const isDerived = (path: string): boolean => /^(version|preset|parent\.|start\.sha256$|imported\.)/.test(path);

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -30,8 +30,13 @@ function copyTo(place: string, home: string): ScratchIndex {
   const folder = mkdtempSync(join(place, 'starpo-history-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    for (const file of databaseFiles(home).slice(0, 2))
-      if (existsSync(file)) copyFileSync(file, join(folder, basename(file)));
+    for (const file of databaseFiles(home).slice(0, 2)) {
+      if (!existsSync(file)) continue;
+      const copy = join(folder, basename(file));
+      copyFileSync(file, copy);
+      // The copy of a read-only file is read-only too.
+      chmodSync(copy, 0o600);
+    }
     if (existsSync(databaseFile(folder)) && isDamaged(folder))
       for (const file of databaseFiles(folder)) rmSync(file, { force: true });
     process.once('exit', remove);

@@ -141,6 +141,9 @@ export const stepColumns = ['training/global_step', 'train/global_step', 'global
 export const trackerColumns =
   /^(_timestamp|timestamp|_runtime|_wandb|_wandb\..*|wall[ _]time|epoch|train\/epoch|training\/epoch)$/i;
 
+/** Columns of StarPO's own exports with the hashes of evaluation panels. */
+export const panelColumns = /^(evaluation\/[^/]+\/panel|panels\/[^/]+)$/;
+
 /** Common lowercase column names in users' own tables, besides the names of StarPO and TRL. */
 const commonNames: readonly Rule[] = [
   [/^(?:train\/)?(?:success|success_rate|solve_rate|win_rate)$/, 'rollout/success_rate'],

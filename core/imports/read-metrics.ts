@@ -3,7 +3,7 @@ import type { ImportSource } from '../contract/imports.ts';
 import { count } from '../contract/numbers.ts';
 import { listWithOr } from '../contract/sentence.ts';
 import { findBreak, finite, isEvaluation, notFinite } from './broken-metrics.ts';
-import { stepColumns, trackerColumns } from './metric-names.ts';
+import { panelColumns, stepColumns, trackerColumns } from './metric-names.ts';
 import { nameColumns } from './name-columns.ts';
 import { type Column, shortened, type Table } from './table.ts';
 
@@ -36,7 +36,7 @@ const maxStep = 1_000_000;
 
 /**
  * Converts a table to metrics per step. `progress` receives the fraction done. Throws `import_no_step`, `import_step_invalid`,
- * `import_no_metric` if no column is known, `import_not_numeric` or `import_empty`.
+ * `import_no_metric` if no column is known, `import_not_numeric`, `import_not_a_share` or `import_empty`.
  */
 export function readMetrics(
   table: Table,
@@ -75,8 +75,21 @@ export function readMetrics(
         at.push(index);
         values.push(valueAt[index]!);
       }
+    if (isMapped && name.endsWith('/success_rate')) requireShares(column.name, values);
     return { name, isMapped, column, state, at, values };
   });
+  // Trackers export runs of different lengths as one table.
+  steps.splice(
+    1 +
+      read.reduce(
+        (last, { state }) =>
+          Math.max(
+            last,
+            state.findLastIndex((cell) => cell !== 0),
+          ),
+        -1,
+      ),
+  );
   if (read.every(({ at }) => at.length === 0))
     throw new Failure(
       'import_empty',
@@ -86,7 +99,8 @@ export function readMetrics(
   const trained = new Uint8Array(steps.length);
   for (const { name, at } of read) if (!isEvaluation(name)) for (const index of at) trained[index] = 1;
   let broken = 0;
-  const metrics = read.map(({ name, column, state, at, values }) => {
+  const metrics = read.map(({ name, column, at, values, ...each }) => {
+    const state = each.state.subarray(0, steps.length);
     const found = findBreak(name, state, column.mayHideNaN ? trained : null);
     if (found) {
       const step = steps[found.from]!;
@@ -106,11 +120,27 @@ export function readMetrics(
   if (!isSorted) remarks.push('Steps were out of order and have been sorted.');
   const times: (number | null)[] = steps.map(() => null);
   if (time)
-    for (const [cell, row] of time.rows.entries())
-      if (indexOfRow[row]! >= 0) times[indexOfRow[row]!] = inMs(time.values[cell]!);
+    for (const [cell, row] of time.rows.entries()) {
+      const index = indexOfRow[row]!;
+      if (index >= 0 && index < steps.length) times[index] = inMs(time.values[cell]!);
+    }
   const mapped = new Set(read.filter(({ isMapped }) => isMapped).map(({ column }) => column.name));
   return { steps, times, metrics, mapped, remarks };
 }
+
+/** Throws `import_not_a_share` for success rates in percent. */
+function requireShares(column: string, values: readonly number[]): void {
+  const outside = values.find((value) => value < -rounding || value > 1 + rounding);
+  if (outside === undefined) return;
+  throw new Failure(
+    'import_not_a_share',
+    `Column "${shortened(column)}" is a success rate, but has the value ${outside}, which is not from 0 to 1.`,
+    'Divide the column by 100 if it is in percent. Otherwise give it another name.',
+  );
+}
+
+/** Tolerance for rates that were computed as sums of floats. */
+const rounding = 1e-4;
 
 function findStep(columns: readonly Column[]): Column {
   for (const stepColumn of stepColumns) {
@@ -148,7 +178,9 @@ const invalidStep = (row: number, text: string) =>
 export function metricColumns(columns: readonly Column[]): Column[] {
   const time = timeColumn(columns);
   const isMetric = ({ name }: Column) =>
-    name !== '' && !trackerColumns.test(name) && !stepColumns.includes(name.toLowerCase());
+    name !== '' &&
+    ![trackerColumns, panelColumns].some((pattern) => pattern.test(name)) &&
+    !stepColumns.includes(name.toLowerCase());
   return columns.filter((column) => column !== time && isMetric(column));
 }
 

@@ -15,6 +15,7 @@ import { slug } from '../run-directory/names.ts';
 import { retention, type Trash } from '../run-library/trash.ts';
 import { type StudyFiles, studyRunId } from '../run-sync/study-files.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
+import type { Annotations } from '../runs/annotations.ts';
 import type { CreateRunParts } from '../runs/create-run.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Trainer } from '../trainer/trainer.ts';
@@ -26,6 +27,7 @@ import { isActive, type StateOf, summarize, tabulate } from './table.ts';
 const hasWaitingJob = (run: RunSummary) => hasActiveJob(run) && !isLive(run.status);
 
 interface StudiesParts extends CreateRunParts {
+  annotations: Annotations;
   cluster: Pick<Cluster, 'cancel' | 'jobs'>;
   jobPoller: Pick<JobPoller, 'changed'>;
   database: HistoryDatabase;
@@ -157,7 +159,10 @@ export class Studies {
     this.publish(id);
   }
 
-  /** Moves a sweep to the trash, with its runs if `withRuns`. Keeps the sweep if one of them can't be deleted. Throws `study_active` if one is queued or training. */
+  /**
+   * Moves a sweep to the trash, with its runs if `withRuns`; otherwise they keep their names. Keeps the sweep if one of them can't be deleted. Throws
+   * `study_active` if one is queued or training.
+   */
   async delete(id: string, withRuns: boolean): Promise<Output<'studies.delete'>> {
     const { studyFiles, supervisor, trash, notices } = this.parts;
     const runIds = this.runIds(id);
@@ -170,11 +175,22 @@ export class Studies {
     const toDelete = withRuns ? runIds.filter((runId) => this.stateOf(runId)) : [];
     const { deleted, refused } = await trash.delete(toDelete);
     if (refused.length > 0) return { deleted, refused };
+    if (!withRuns) await this.keepNames(runIds.filter((runId) => this.stateOf(runId)));
     studyFiles.discard(id);
     for (const runId of runIds) this.published.delete(runId);
     supervisor.publishSummaries(runIds);
     notices.emit('study', { studyId: id, summary: null });
     return { deleted, refused };
+  }
+
+  /** Stores the names that runs have because of their sweep, where the user gave no other. Cuts the start of a long one. */
+  private async keepNames(runIds: readonly string[]): Promise<void> {
+    const { annotations, runs } = this.parts;
+    for (const runId of runIds) {
+      const { name } = runs.get(runId);
+      if (annotations.marks(runId).name === '')
+        await annotations.annotate({ runId, name: name.length > 80 ? `…${name.slice(-79)}` : name });
+    }
   }
 
   /** Returns the deleted sweeps that can still be restored, newest first. */

@@ -26,7 +26,7 @@ function describeTrace(spec: ChartSpec, trace: Trace): string {
   const newest = readingAt(trace, -1, 0);
   if (!series || !newest) return `${trace.label}: no data yet.`;
   const { iteration, value, band } = newest;
-  const interval = band ? ` (95 % interval ${spec.format(band.low)} to ${spec.format(band.high)})` : '';
+  const interval = band ? ` (${trace.band?.title}: ${spec.format(band.low)} to ${spec.format(band.high)})` : '';
   return `${trace.label}: ${spec.format(value)}${trace.sparse ? interval : ''} at iteration ${iteration}; ${describeRange(spec, series)}`;
 }
 

@@ -12,6 +12,8 @@ interface Statistics {
 
 /** The mean and band of a group, over the runs that have a value at an iteration. */
 export class GroupSeries {
+  /** Names the band. */
+  readonly title: string;
   readonly mean: SeriesSource;
   readonly low: SeriesSource;
   readonly high: SeriesSource;
@@ -23,6 +25,7 @@ export class GroupSeries {
   constructor(members: readonly SeriesSource[], band: Band) {
     this.#members = members;
     this.#band = band;
+    this.title = band === 'range' ? 'lowest to highest run' : 'one standard deviation to either side';
     this.mean = this.#source('mean');
     this.low = this.#source('low');
     this.high = this.#source('high');

@@ -16,7 +16,7 @@ export interface Subject {
   /** True for the parent of a fork. */
   faint?: boolean;
   /** Bounds of a group's runs. */
-  bounds?: { low: SeriesSource; high: SeriesSource };
+  bounds?: { title: string; low: SeriesSource; high: SeriesSource };
 }
 
 /** Returns the axes for which every subject has data. */
@@ -50,10 +50,22 @@ export function tracesOf(spec: ChartSpec, positions: ReadonlyMap<Subject, AxisPo
         ...(line.sparse && { sparse: true }),
         ...(faint && { faint: true }),
         ...(bounds
-          ? { band: { low: { source: bounds.low, metric }, high: { source: bounds.high, metric } } }
+          ? {
+              band: {
+                title: bounds.title,
+                low: { source: bounds.low, metric },
+                high: { source: bounds.high, metric },
+              },
+            }
           : band &&
             !isOneOfMany &&
-            !faint && { band: { low: { source, metric: band.low }, high: { source, metric: band.high } } }),
+            !faint && {
+              band: {
+                title: '95 % interval',
+                low: { source, metric: band.low },
+                high: { source, metric: band.high },
+              },
+            }),
       };
     }),
   );

@@ -19,8 +19,8 @@ export interface Trace extends MetricSource {
   sparse?: boolean;
   /** True for another run, drawn behind. */
   faint?: boolean;
-  /** Bounds of an interval around the line. */
-  band?: { low: MetricSource; high: MetricSource };
+  /** Bounds of an interval around the line. `title` is a phrase, such as `95 % interval`. */
+  band?: { title: string; low: MetricSource; high: MetricSource };
 }
 
 export const seriesOf = ({ source, metric }: MetricSource): MetricSeries | undefined => source.get(metric);

@@ -60,7 +60,8 @@ const ownColumns = ({ disk }: ColumnSources): Column[] => [
   {
     ...{ id: 'started', title: 'Started', width: 114, descending: true },
     value: ({ startedAt, createdAt }) => startedAt ?? createdAt,
-    text: (value, { startedAt }) => (startedAt === null ? 'Not started' : ago(value, Date.now())),
+    text: (value, { startedAt, task }) =>
+      startedAt !== null ? ago(value, Date.now()) : task === 'imported' ? 'Imported' : 'Not started',
   },
   {
     ...{ id: 'duration', title: 'Duration', width: 108, numeric: true, descending: true },

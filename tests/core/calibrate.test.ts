@@ -6,7 +6,7 @@ import { fittedFile, readCalibration, writeCalibration } from '../../core/echo-t
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
 import { evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../core/echo-trap/fit.ts';
 import { readLabeledRun, readLabeledRuns, readPoints } from '../../core/echo-trap/labeled-runs.ts';
-import { lostSuccess } from '../../core/echo-trap/lost-success.ts';
+import { lostSuccess, windowMeans } from '../../core/echo-trap/lost-success.ts';
 import { flightRecorderAlarms, ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type EvaluatedRun, scoreOf, wilson } from '../../core/echo-trap/score.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
@@ -576,6 +576,16 @@ describe('lost success', () => {
       last: { iteration: 20, success: 0 },
     });
     expect(lostSuccess([at(0, 0.2, 0.1), at(10, 0.05, 0.06)])).toBeNull();
+  });
+
+  test('has means of exactly 0 after success is lost', () => {
+    const points = [0.7, 0.1, 0.9, 0.3, 0, 0, 0].map((success, iteration) => ({ iteration, success }));
+    expect(
+      windowMeans(points, 3)
+        .map(({ success }) => success)
+        .slice(-1),
+    ).toEqual([0]);
+    expect(windowMeans(points, 8)).toEqual([]);
   });
 
   test('needs a peak of 15 % and a loss of more than half', () => {

@@ -246,6 +246,10 @@ describe('starpo', { timeout: 300_000 }, () => {
       { path: 'rollout.group_size', values: [16, 4] },
     ]);
     expect(await run('compare', ids[0]!, ids[0]!)).toMatchObject({ status: 2 });
+    const table = join(world.folder, 'table.csv');
+    writeFileSync(table, 'step,success_rate\n1,0.5\n2,0.75\n');
+    expect(await run('import', table, '--name', 'Imported')).toMatchObject({ status: 0 });
+    expect((await run('compare', ids[0]!, 'Imported')).output).toMatch(/\nNo settings differ\.$/);
   });
 
   test('open shows the page of a run of the running server, with a code that works once', async () => {

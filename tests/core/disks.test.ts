@@ -61,6 +61,17 @@ describe.skipIf(needsRoot)(`disks and permissions${needsRoot}`, { timeout: 60_00
       expect(await run(owner, 'star', id)).toMatchObject({ status: 0, errors: '' });
     });
 
+    test('is shown to its owner if all its files are read-only', async () => {
+      const files = readdirSync(world.home, { recursive: true, withFileTypes: true });
+      for (const { parentPath, name } of files) {
+        const path = join(parentPath, name);
+        chmodSync(path, statSync(path).mode & 0o555);
+      }
+      chmodSync(world.home, 0o555);
+      expect(await run(owner, 'runs')).toMatchObject({ status: 0, output: expect.stringContaining(id) });
+      expect((await run(owner, 'star', id)).errors).toContain('details: data_folder_read_only');
+    });
+
     test('is repaired by `history rebuild` after another user left database files', async () => {
       for (const file of databaseFiles(world.home).slice(1)) {
         writeFileSync(file, '');

@@ -303,5 +303,10 @@ describe('weights fitted to labeled runs', () => {
       expect(() => fitWeights(runs, shippedThresholds)).toThrow(
         expect.objectContaining({ code: 'labeled_runs_missing' }),
       );
+    const [healthy, collapsed] = [labeled('healthy', 1), labeled('template', 1)];
+    const points = collapsed.points.map(({ iteration }) => ({ iteration, metrics: { 'rollout/success_rate': 0.5 } }));
+    expect(() => fitWeights([healthy, { ...collapsed, points }], shippedThresholds)).toThrow(
+      /^Fitting needs .* Of 2 runs, 1 can be used: those with metrics of their reasoning/,
+    );
   });
 });

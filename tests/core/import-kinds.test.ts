@@ -4,6 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { tfRecord } from '../../core/base/tf-record.ts';
 import type { ExportFormat, ImportSource } from '../../core/contract/contract.ts';
+import { metricsCsv, metricsJsonLines } from '../../core/exports/metrics-files.ts';
 import { eventsAfter, readSeries } from '../../core/history/queries.ts';
 import { inspectFiles } from '../../core/imports/inspect.ts';
 import type { Core } from '../../core/index.ts';
@@ -271,6 +272,38 @@ describe('recognizing what to import', { timeout: 60_000 }, () => {
   ])('recognizes the names of %s', async (from, columns) => {
     const [run] = await inspect(write('table.csv', `step,${columns.join(',')}\n1,${columns.map(() => 1).join(',')}\n`));
     expect(run).toMatchObject({ from, problem: null });
+  });
+
+  test('rejects a success rate in percent', async () => {
+    const [run] = await inspect(write('percent.csv', 'step,success_rate,entropy\n1,0.5,1\n2,79.5,1\n'));
+    expect(run!.problem).toMatchObject({
+      code: 'import_not_a_share',
+      message: 'Column "success_rate" is a success rate, but has the value 79.5, which is not from 0 to 1.',
+    });
+  });
+
+  test('counts the steps of each run, if a table has runs of different lengths', async () => {
+    const table = 'Step,a - actor/grad_norm,b - actor/grad_norm\n1,0.1,0.2\n2,0.1,\n3,0.1,\n';
+    const found = await inspect(write('wandb.csv', table));
+    expect(found.map(({ name, steps }) => [name, steps])).toEqual([
+      ['a', 3],
+      ['b', 1],
+    ]);
+  });
+
+  test.each([
+    ['csv', metricsCsv],
+    ['jsonl', metricsJsonLines],
+  ] as const)('leaves out the hashes of panels in its own export as %s', async (format, lines) => {
+    const points = [1, 2].map((iteration) => ({
+      iteration,
+      time: 1_700_000_000_000,
+      values: { 'rollout/entropy': 1 / iteration, ...(iteration === 2 && { 'evaluation/lake/success_rate': 0.5 }) },
+    }));
+    const panels = [{ label: 'lake', hash: '0123456789abcdef'.repeat(4) }];
+    const path = write(`run.${format}`, [...lines(points, panels)].join(''));
+    expect(readFileSync(path, 'utf8')).toContain(panels[0]!.hash);
+    expect(Object.keys(await imported(path))).toEqual(['evaluation/lake/success_rate', 'rollout/entropy']);
   });
 
   test.each<ExportFormat>(['csv', 'jsonl', 'tensorboard'])(

@@ -182,13 +182,17 @@ describe('a sweep', { timeout: 300_000 }, () => {
     await core.studies.cancel(withRuns);
     const runIds = (await core.studies.get(withoutRuns)).table.flatMap(({ cells }) => cells.map(({ runId }) => runId));
     const published = collectNotices(core, 'study');
+    const names = new Map(runIds.map((runId) => [runId, core.runs.get(runId).name]));
+    expect([...names.values()]).toContain(`${definition.name}: ${definition.points[0]!.name} s1`);
     await core.studies.delete(withoutRuns, false);
     expect(published).toContainEqual({ studyId: withoutRuns, summary: null });
     const { deleted } = await core.studies.delete(withRuns, true);
     expect(core.studies.list()).toEqual([]);
     for (const runId of runIds) {
       expect(existsSync(core.runs.folder(runId))).toBe(true);
-      expect(core.runs.get(runId)).toMatchObject({ study: null, status: 'created' });
+      const { name, ...run } = core.runs.get(runId);
+      expect(run).toMatchObject({ study: null, status: 'created' });
+      expect(name).toBe(names.get(runId));
     }
     expect(existsSync(join(world.home, 'runs', `${withRuns}-p1-s1`))).toBe(false);
 

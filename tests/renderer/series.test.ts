@@ -164,7 +164,11 @@ describe('a series with buckets', () => {
       expect(Math.max(...values[0]!.filter((value) => value !== undefined))).toBe(9);
       expect(coarse).toMatchObject([{ after: 10, upTo: 70 }]);
     }
-    expect(describeChart({ ...chartSpecs([])[1]!, title: 'A' }, [trace])).toContain('highest 9.00');
+    const spec = { ...chartSpecs([])[1]!, title: 'A' };
+    expect(describeChart(spec, [trace])).toContain('highest 9.00');
+    const bound = { source: run, metric: 'a' };
+    const banded = { ...trace, sparse: true, band: { title: 'lowest to highest run', low: bound, high: bound } };
+    expect(describeChart(spec, [banded])).toMatch(/\(lowest to highest run: [\d.]+ to [\d.]+\) at iteration/);
   });
 });
 

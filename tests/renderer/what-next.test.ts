@@ -24,6 +24,10 @@ describe('next steps', () => {
     expect(wordsOf([0.3, 0.98])[0]).toBe('Evaluate on harder levels');
   });
 
+  test('are not suggested for an imported run', () => {
+    expect(wordsOf([0.3, 0.5, 0.7], run({ task: 'imported' }))).toEqual([]);
+  });
+
   test('suggest the best checkpoint after a drop, but not to train a collapsed run', () => {
     expect(ideasFor(run(), learned([0.3, 0.8, 0.6]))[0]).toMatchObject({ to: { dialog: 'fork', checkpoint: 20 } });
     const collapse = { peak: { iteration: 20, success: 0.8 }, last: { iteration: 40, success: 0.1 }, warnedAt: 12 };

@@ -50,12 +50,12 @@ async function fetchRuns(client: Client, named: readonly string[]) {
   return { runs, settings: differences(settings, runs) };
 }
 
-/** Returns the settings in which the runs differ. */
+/** Returns the settings in which the runs differ, apart from imported runs, which have none. */
 function differences({ runIds, settings }: RunSettings, runs: readonly Compared[]): Difference[] {
-  const indices = runs.map(({ summary }) => runIds.indexOf(summary.id));
   return settings.flatMap(({ path, values }) => {
-    const compared = indices.map((index) => values[index] ?? null);
-    return isDerived(path) || new Set(compared).size < 2 ? [] : [{ path, values: compared }];
+    const settingOf = ({ summary }: Compared) => values[runIds.indexOf(summary.id)] ?? null;
+    const compared = new Set(runs.filter(({ summary }) => summary.task !== 'imported').map(settingOf));
+    return isDerived(path) || compared.size < 2 ? [] : [{ path, values: runs.map(settingOf) }];
   });
 }
 

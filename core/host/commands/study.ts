@@ -179,8 +179,8 @@ export async function startStudy(named: string, { home }: CommandOptions): Promi
 
 export async function cancelStudy(named: string, { home }: CommandOptions): Promise<void> {
   const cancel = (client: Client, studyId: string) => client.call('studies.cancel', { studyId });
-  const { runs } = await withStudy(home, named, cancel, { repeatable: true });
-  advise(`${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start\``);
+  const { id, runs } = await withStudy(home, named, cancel, { repeatable: true });
+  advise(`${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start ${id}\``);
 }
 
 /** Deletes a sweep, and its runs with `runs`. Keeps the sweep and throws the first error if a run can't be deleted. */

@@ -138,7 +138,8 @@ async function startExisting(studio: Studio, named: string, json: boolean): Prom
 
 /** Prints the address of the app, and storage warnings. */
 async function printAddressAndWarnings(studio: Studio, runId: string, json: boolean): Promise<void> {
-  if (!json && hasWebFolder()) print(`  watch it at ${(await studio.endpoint()).address}`);
+  if (!json && hasWebFolder())
+    print(`  while this command runs, watch it at ${(await studio.endpoint()).address}/run/${runId}`);
   const { warnings } = await acrossHosts(studio, (client) => client.call('runs.storage', { runId }));
   for (const { message, hint } of warnings) warn(`${message} ${hint}`);
 }

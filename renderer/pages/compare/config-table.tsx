@@ -7,10 +7,13 @@ import { leavesOf } from '../../run-table/settings.ts';
 import type { Compared } from './compare-charts.tsx';
 import styles from './compare-page.module.css';
 
-/** Lists the settings in which the runs differ. */
+/** Lists the settings in which the runs differ, apart from imported runs, which have none. */
 export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
   const loading = compared.some((each) => !each.loaded);
-  const loaded = useMemo(() => compared.filter(({ config }) => config !== null), [compared]);
+  const loaded = useMemo(
+    () => compared.filter(({ config, run }) => config !== null && run.task !== 'imported'),
+    [compared],
+  );
   const rows = useMemo(() => differences(loaded.map(({ config }) => leavesOf(config))), [loaded]);
   if (loading || loaded.length < 2) return null;
   return (

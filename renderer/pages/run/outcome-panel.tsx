@@ -172,6 +172,7 @@ export function NextIdeas({ run }: { run: RunSummary }) {
   const learned = run.status === 'completed' ? learnedIn(series) : [];
   if (learned.length === 0 && run.collapse === null) return null;
   const ideas = run.id === sampleRunId ? sampleIdeas(run) : ideasFor(run, learned);
+  if (ideas.length === 0) return null;
   return (
     <section className={`panel ${styles.ideas}`} aria-labelledby={title}>
       <h2 id={title}>What to try next</h2>

@@ -17,8 +17,10 @@ const solved = 0.95;
 /** Rise over the previous evaluation that counts as improving. */
 const minimumRise = 0.02;
 
-/** Returns at most three suggestions, the most relevant first. */
+/** Returns at most three suggestions, the most relevant first; none for an imported run. */
 export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {
+  // It has no settings and no checkpoints.
+  if (run.task === 'imported') return [];
   const study = (set: Record<string, string> = {}) =>
     formatRoute({ page: 'new', from: { run: run.id, checkpoint: null }, set, study: true });
   const ideas: Idea[] = [];
