@@ -12,7 +12,7 @@ interface Batch {
 export function importTrl(draft: Draft): void {
   const { config } = draft;
   draft.changed(
-    `TRL's data set and reward functions have no counterpart. The environments are those of the preset ${config.preset}; choose another preset with preset=NAME.`,
+    `TRL's data set and reward functions have no counterpart. The environments are those of the preset ${config.preset}; choose another one with the override preset=NAME.`,
   );
   const batch = importBatch(draft);
   importAdvantage(draft);

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-export const targetName = z.string().regex(/^[a-z0-9-]{1,32}$/);
+export const targetName = z
+  .string()
+  .regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 lowercase letters, digits and hyphens');
 
 /** Phase of a job. `unknown`: the cluster did not answer. */
 const jobPhase = z.enum(['pending', 'running', 'ended', 'unknown']);

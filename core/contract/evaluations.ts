@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { apiError, metrics } from './runs.ts';
 
-export const evaluationName = z.string().regex(/^[a-z0-9-]{1,64}$/);
+export const evaluationName = z
+  .string()
+  .regex(/^[a-z0-9-]{1,64}$/, 'must be 1 to 64 lowercase letters, digits and hyphens');
 
 /** `evaluation.temperature`, and `top_p`, `top_k` and `min_p` of `rollout`. */
 const sampling = { temperature: z.number(), topP: z.number(), topK: z.int(), minP: z.number() };

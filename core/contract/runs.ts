@@ -4,7 +4,9 @@ import { alertAction, trapBrief, trapLevel, trapRegime } from './echo-trap.ts';
 import { isNestedTooDeeply } from './nesting.ts';
 import { type OpenWord, openWord } from './open-words.ts';
 
-export const runId = z.string().regex(/^[a-z0-9-]{1,64}$/);
+export const runId = z
+  .string()
+  .regex(/^[a-z0-9-]{1,64}$/, 'must be a run id: 1 to 64 lowercase letters, digits and hyphens');
 /** Values by metric name (docs/formats/metrics.md). */
 export const metrics = z.record(z.string(), z.number());
 
@@ -39,7 +41,7 @@ export const ownCommand = z.object({
   command: z.string().min(1).max(4096),
   directory: z
     .string()
-    .regex(/^\/[^\n]*$/)
+    .regex(/^\/[^\n]*$/, 'must be an absolute path')
     .max(256),
 });
 export type OwnCommand = z.infer<typeof ownCommand>;
@@ -127,7 +129,9 @@ export const stall = apiError.extend({
 export type Stall = z.infer<typeof stall>;
 
 /** Short, since run ids start with it. */
-export const studyId = z.string().regex(/^[a-z0-9-]{1,40}$/);
+export const studyId = z
+  .string()
+  .regex(/^[a-z0-9-]{1,40}$/, 'must be a sweep id: 1 to 40 lowercase letters, digits and hyphens');
 export const studyName = z.string().min(1).max(80);
 
 /** The sweep of a run. */

@@ -40,8 +40,8 @@ export const processEnvironment: Environment = {
     label: 'program',
     type: 'process',
     config: {
-      command: 'python3 environment.py',
-      directory: '/',
+      command: '',
+      directory: '',
       processes: 4,
       episodes_per_process: 64,
       start_seconds: 60,

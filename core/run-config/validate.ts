@@ -94,6 +94,8 @@ const patternWords: Readonly<Record<string, string>> = {
   '^([a-z0-9-]{1,64})?$': 'a run id (up to 64 lowercase letters, digits or hyphens) or empty',
   '^([0-9a-f]{64})?$': '64 hexadecimal digits in lowercase or empty',
   '^\\S+$': 'text without spaces',
+  '^/[^\\n]*$': 'an absolute path',
+  '^(/[^\\n]*)?$': 'an absolute path or empty',
 };
 
 const kinds: Record<string, string> = {

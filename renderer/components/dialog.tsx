@@ -1,5 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
+import { useApp } from '../stores/app-store.ts';
+import { ErrorNote } from './basics.tsx';
 import styles from './dialog.module.css';
 
 interface DialogProps {
@@ -37,9 +39,19 @@ export function Dialog({ open = true, wide, onClose, title, description, childre
             </Base.Description>
           )}
           {children}
+          <NewestError />
           {actions && <div className={`${styles.actions} wrap`}>{actions}</div>}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
   );
+}
+
+/** Shows the newest error since the dialog was opened, because the page's messages are behind the backdrop. */
+function NewestError() {
+  const errors = useApp((state) => state.errors);
+  const dismiss = useApp((state) => state.dismiss);
+  const [earlier] = useState(() => new Set(errors.map(({ key }) => key)));
+  const newest = errors.findLast(({ key }) => !earlier.has(key));
+  return newest && <ErrorNote error={newest.error} onDismiss={() => dismiss(newest.key)} />;
 }

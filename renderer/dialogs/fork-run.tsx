@@ -88,7 +88,7 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
           <Facts
             facts={[
               ['Keeps', keptOf(checkpoint)],
-              ['Repeats', at === null ? '…' : repeatedFrom(at, run.iterations)],
+              ['Trains', at === null ? '…' : trainedFrom(at, run.iterations)],
               ...(at !== null && at < run.iterations ? cost : []),
             ]}
           />
@@ -99,8 +99,8 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
   );
 }
 
-/** Describes the iterations that a fork repeats. The last checkpoint of a completed run has none left. */
-const repeatedFrom = (at: number, iterations: number) =>
+/** Describes the iterations of a fork. The last checkpoint of a completed run has none left. */
+const trainedFrom = (at: number, iterations: number) =>
   at < iterations
     ? `iterations ${at + 1} to ${iterations}`
     : 'none: the fork would have no iterations left. Use Train more instead.';

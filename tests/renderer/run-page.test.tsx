@@ -330,10 +330,10 @@ test('a fork has the name that the dialog shows, and states what it keeps', asyn
   page.open(`#/run/${trained}/checkpoints`);
   const dialog = () => document.querySelector('[role="dialog"]')?.textContent;
   await page.click(() => page.find('[aria-label="Fork from checkpoint 4…"]'));
-  await page.shown(() => dialog()?.match(/Repeatsnone: the fork would have no iterations left\./));
+  await page.shown(() => dialog()?.match(/Trainsnone: the fork would have no iterations left\./));
   await page.click(inDialog(/^Cancel$/));
   await page.click(() => page.find('[aria-label="Fork from checkpoint 2…"]'));
-  await page.shown(() => dialog()?.match(/Keepsweights of iteration 2.*Repeatsiterations 3 to 4.*Time.*\d s/));
+  await page.shown(() => dialog()?.match(/Keepsweights of iteration 2.*Trainsiterations 3 to 4.*Time.*\d s/));
   await page.click(inDialog(/^Create fork$/));
   await page.shown(page.withText('h1', `${name}, fork at 2`));
   expect(page.core.runs.list().map((run) => run.parent)).toContainEqual({ run: trained, iteration: 2 });

@@ -16,7 +16,7 @@ import { iterationsInWords, lastIterationsTitle, spreadInWords } from '../../con
 import { nearest } from '../../run-config/nearest.ts';
 import { requireJsonFile } from '../../run-directory/parse-line.ts';
 import { advise, percent, print, table } from '../output.ts';
-import { resolveStudy } from '../run-reference.ts';
+import { resolveSource, resolveStudy } from '../run-reference.ts';
 import { printDeleted } from './library.ts';
 import { resolveFolders, withAbsoluteFolders } from './new.ts';
 import { idleQueue, remindOfQueue } from './queue.ts';
@@ -63,8 +63,10 @@ export async function newStudy(
     );
   const content = file === undefined ? null : readStudy(file);
   await withClient(home, async (client) => {
-    if (content) print((await client.call('studies.create', { ...content, start })).id);
-    else
+    if (content) {
+      const base = await resolveSource(client, content.base);
+      print((await client.call('studies.create', { ...content, base, start })).id);
+    } else
       for await (const id of createSweeps(client, (await paperStudyOf(client, study!, model)).sweeps, start)) print(id);
     if (start) await remindOfQueue(client);
   });

@@ -101,7 +101,9 @@ function BuiltIn() {
   return (
     <ul className={styles.cards}>
       {builtInEnvironments.map(({ type, title, tagline, Illustration }) => {
-        const preset = presets?.find(({ environments }) => environments[0]?.type === type);
+        const own = presets?.filter(({ environments }) => environments[0]?.type === type) ?? [];
+        // Recommended presets have an alias.
+        const preset = own.find(({ alias }) => alias !== null) ?? own[0];
         return (
           <li key={type} className={`panel row ${styles.card}`}>
             <span className={styles.picture} aria-hidden="true">

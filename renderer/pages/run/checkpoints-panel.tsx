@@ -20,7 +20,9 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
     .map(({ label }) => `${run.panels.length > 1 ? `${environmentTitle(label)} ` : ''}${panelWords(run.panels, label)}`)
     .join(', ');
   const total = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
-  const best = checkpoints.reduce<number | null>((highest, { success }) => maxOf(highest, meanOf(success)), null);
+  const highest = checkpoints.reduce<number | null>((most, { success }) => maxOf(most, meanOf(success)), null);
+  // Of equal checkpoints, the earliest.
+  const best = checkpoints.findLast(({ success }) => highest !== null && meanOf(success) === highest);
   return (
     <section aria-labelledby={title}>
       <div className="section-head">
@@ -28,7 +30,7 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
         {checkpoints.length > 0 && (
           <p className="muted">
             {checkpoints.length}, {bytes(total)}
-            {best !== null && panels !== '' && `; evaluated on ${panels}`}
+            {best && panels !== '' && `; evaluated on ${panels}`}
           </p>
         )}
       </div>
@@ -44,12 +46,7 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
             />
             <tbody>
               {checkpoints.map((checkpoint) => (
-                <Row
-                  key={checkpoint.iteration}
-                  run={run}
-                  checkpoint={checkpoint}
-                  best={best !== null && meanOf(checkpoint.success) === best}
-                />
+                <Row key={checkpoint.iteration} run={run} checkpoint={checkpoint} best={checkpoint === best} />
               ))}
             </tbody>
           </table>
