@@ -132,7 +132,7 @@ function readConfigFile(path: string): Record<string, unknown> {
     new Failure(
       'config_unreadable',
       `${path} ${problem}.`,
-      'Give a complete run.json as described in docs/formats/run-config.md.',
+      'Give a complete run.json as described in docs/formats/run-config.md. `starpo import-ragen` converts configurations of RAGEN, verl-agent and TRL.',
     );
   let config: unknown;
   try {

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { distinctName } from '../../../core/contract/run-names.ts';
 import { shapeOf } from '../../charts/axes.ts';
 import type { ChartItem } from '../../charts/chart.tsx';
@@ -167,7 +168,7 @@ function Charts({ compared, subjects, grouped, legend }: SubjectChartsProps) {
         groups={groups}
         marks={marks}
         matches={search.matches}
-        subtitle={grouped ? `${subjects.length} groups` : `${compared.length} runs`}
+        subtitle={grouped ? count(subjects.length, 'group') : count(compared.length, 'run')}
       />
     </section>
   );
