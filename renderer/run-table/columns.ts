@@ -46,7 +46,7 @@ const ownColumns = ({ disk }: ColumnSources): Column[] => [
   },
   { id: 'algorithm', title: 'Algorithm', width: 140, grow: 1, value: ({ algorithm }) => algorithm },
   { id: 'status', title: 'Status', width: 122, value: runLabel },
-  { id: 'trap', title: 'Echo Trap', width: 140, value: trapText },
+  { id: 'trap', title: 'Echo Trap', width: 128, value: trapText },
   { id: 'iterations', title: 'Iterations', width: 104, descending: true, value: shareDone },
   {
     ...{ id: 'success', title: 'Success', hint: 'Latest evaluation', width: 78, numeric: true, descending: true },
