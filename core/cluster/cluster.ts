@@ -228,7 +228,11 @@ export const jobActive = (runId: string, { job, target, text }: RunJob): Failure
 function readId(output: string): string {
   const id = /^(\d+)(;.*)?$/m.exec(output)?.[1];
   if (id) return id;
-  throw new Failure('job_unknown', `sbatch printed no job id: ${output.trim().slice(0, 200)}`, 'See `squeue --me`.');
+  throw new Failure(
+    'job_unknown',
+    `sbatch printed no job id: ${output.trim().slice(0, 200)}`,
+    'Slurm may have accepted the job. Check with `squeue --me` before you submit again.',
+  );
 }
 
 function refuseChanged(script: string, shown: string): void {

@@ -57,7 +57,7 @@ export class JobStates {
     this.queue = null;
   }
 
-  /** Cancels the requests for states, which take up to half a minute without the controller. Jobs are still submitted. */
+  /** Cancels the requests for states: if Slurm's controller is unreachable, one takes up to half a minute. Jobs are still submitted. */
   close(): void {
     this.closing.abort();
   }

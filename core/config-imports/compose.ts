@@ -27,7 +27,7 @@ export function defaultNames(name: string, { defaults = [] }: Tree): string[] {
     new Failure(
       'config_unreadable',
       `${name} has the default ${JSON.stringify(entry)}, which can't be resolved.`,
-      'Write the composed configuration with `python train.py --config-name NAME --cfg job --resolve` and import that file.',
+      'Run `python train.py --config-name NAME --cfg job --resolve > composed.yaml`, and import composed.yaml.',
     );
   if (!Array.isArray(defaults)) throw unsupported(defaults);
   const names = defaults.map((entry): string => {

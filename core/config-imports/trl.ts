@@ -81,7 +81,7 @@ function importSchedule(draft: Draft, { trained, perStep }: Batch): void {
     throw new Failure(
       'config_invalid',
       'max_steps is not set.',
-      'Override it, for example max_steps=200. Levels are unlimited, so epochs have no length.',
+      `Override it, for example ${from.has('max_steps') ? '' : '+'}max_steps=200. Levels are unlimited, so epochs have no length.`,
     );
   count('iterations', 'max_steps');
   for (const [target, strategy, steps] of [
@@ -125,7 +125,12 @@ function importAggregation(draft: Draft): void {
   if (aggregation === 'sum_then_normalize') return;
   if (aggregation !== 'normalize_then_sum')
     throw unsupported(source, aggregation, ['sum_then_normalize', 'normalize_then_sum']);
-  draft.set('reward.normalize_terms', true, source, 'The terms are those of reward, with their weights.');
+  draft.set(
+    'reward.normalize_terms',
+    true,
+    source,
+    'It normalizes the terms under `reward`, with their weights, instead of the reward functions of TRL.',
+  );
   Object.assign(draft.config.reward, { normalization: 'mean_std', normalize_by: 'group' });
   Object.assign(draft.config.advantage, { estimator: 'dr_grpo', whiten: true, whiten_over: 'episodes' });
 }

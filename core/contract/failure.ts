@@ -1,4 +1,4 @@
-import type { ApiError, OwnCommand, RunStatus } from './contract.ts';
+import type { ApiError, OwnCommand, RunStatus, RunSummary } from './contract.ts';
 import { fileError } from './file-errors.ts';
 
 /** An error for users: a stable code, a message with the problem and its cause, and a hint with a solution. */
@@ -57,7 +57,7 @@ export const ignoring =
   };
 
 /** Returns the error for a command to a run without a trainer. The hint names the command that its status allows. */
-export function runNotActive(runId: string, status: RunStatus): Failure {
+export function runNotActive({ id: runId, status, task }: Pick<RunSummary, 'id' | 'status' | 'task'>): Failure {
   const hints: Partial<Record<RunStatus, string>> = {
     queued: `Remove it from the queue with \`starpo queue remove ${runId}\`.`,
     completed: `Train it for more iterations with \`starpo extend ${runId} ITERATIONS\`.`,
@@ -65,7 +65,9 @@ export function runNotActive(runId: string, status: RunStatus): Failure {
   return new Failure(
     'run_not_active',
     `Run ${runId} is not running (${status}).`,
-    hints[status] ?? `Start it with \`starpo resume ${runId}\`, or list running runs with \`starpo runs\`.`,
+    task === 'imported'
+      ? 'It was imported and has only metrics.'
+      : (hints[status] ?? `Start it with \`starpo resume ${runId}\`. \`starpo runs\` shows the status of each run.`),
   );
 }
 

@@ -11,7 +11,7 @@ interface Reason {
 }
 
 const permissions = 'Check its owner and permissions (`ls -l`), or choose another location.';
-const freeSpace = 'Free some disk space, or raise the limit, then try again.';
+const freeSpace = 'Free some disk space, then try again.';
 const ingestedAgain = 'No data was lost: missing events are ingested again.';
 const readOnly = {
   code: 'disk_read_only',
@@ -32,7 +32,11 @@ const tooManyFiles = {
 
 const reasons: Readonly<Record<string, Reason>> = {
   ENOSPC: { code: 'disk_full', reason: 'no space is left on the disk', hint: freeSpace },
-  EDQUOT: { code: 'disk_full', reason: 'the disk quota is used up', hint: freeSpace },
+  EDQUOT: {
+    code: 'disk_full',
+    reason: 'the disk quota is used up',
+    hint: 'Delete files, or ask for a larger quota, then try again.',
+  },
   EFBIG: {
     code: 'disk_full',
     reason: 'the file size limit is reached',

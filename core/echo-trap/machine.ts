@@ -47,7 +47,7 @@ const levelOf = (state: TrapState): TrapLevel | null => {
   return losesVariety(state) ? 'watch' : (state as TrapLevel);
 };
 
-/** Returns how many calm iterations a state needs to clear. States below a warning need more, because noise makes them return; no alarm depends on it. */
+/** Returns how many calm iterations a state needs to clear. States below a warning need twice as many, because noise would turn them on again. Alarms are not affected. */
 export const clearsAfter = (state: TrapState, calmFor: number): number => (isAlarm(state) ? calmFor : 2 * calmFor);
 
 /**

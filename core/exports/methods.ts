@@ -177,10 +177,10 @@ function objectiveText({ policy_loss: loss }: RunConfig): string {
 }
 
 const trustRegions: Record<string, string> = {
-  token: 'Tokens',
-  sequence_max: 'Sequences by their largest token divergence',
-  sequence_mean: 'Sequences by their mean token divergence',
-  sequence_sum: 'Sequences by their summed token divergence',
+  token: 'Tokens whose divergence',
+  sequence_max: 'Sequences whose largest token divergence',
+  sequence_mean: 'Sequences whose mean token divergence',
+  sequence_sum: 'Sequences whose summed token divergence',
 };
 
 /** Describes the corrections of rollouts, one sentence each. */
@@ -198,9 +198,7 @@ function correctionText({ correction }: RunConfig): string[] {
   const region = trustRegions[correction.trust_region];
   return [
     ...weights,
-    ...(region
-      ? [`${region} were excluded above a divergence (${correction.divergence}) of ${correction.bound}.`]
-      : []),
+    ...(region ? [`${region} (${correction.divergence}) exceeded ${correction.bound} were excluded.`] : []),
   ];
 }
 

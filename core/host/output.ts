@@ -99,8 +99,11 @@ export const exitCodes: readonly { code: number; meaning: string }[] = [
       'the command or its run failed, or another client or an early stop ended the run; `doctor` found a problem',
   },
   { code: 2, meaning: 'invalid input: an unknown command, option, run or preset, an invalid setting or file' },
-  { code: 130, meaning: 'canceled by Ctrl+C (SIGINT); `train` and `resume` stop the run with a checkpoint first' },
-  { code: 143, meaning: 'terminated by SIGTERM; `train` and `resume` stop the run with a checkpoint first' },
+  {
+    code: 130,
+    meaning: 'canceled by Ctrl+C (SIGINT); `train`, `resume` and `extend` stop the run with a checkpoint first',
+  },
+  { code: 143, meaning: 'terminated by SIGTERM; `train`, `resume` and `extend` stop the run with a checkpoint first' },
 ];
 
 export const print = (text: string) => void process.stdout.write(`${printable(text)}\n`);

@@ -10,6 +10,7 @@ import type { Importable, ImportSource, Upload } from '../contract/imports.ts';
 import { diskSpaceLow, freeBytes } from '../run-directory/measure.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
+import type { Annotations } from '../runs/annotations.ts';
 import { partialFolder, removePartialFolders } from '../runs/partial-folders.ts';
 import { announce, discard, exchangeFolder, uploadedFile } from './exchange.ts';
 import { importedRunId } from './import-run.ts';
@@ -17,6 +18,7 @@ import type { ImportFunctions } from './import-worker.ts';
 import { isZip, type Source } from './input-files.ts';
 
 interface ImportsParts {
+  annotations: Annotations;
   home: string;
   supervisor: Supervisor;
   tasks: Tasks;
@@ -68,12 +70,16 @@ export class Imports {
 
   /** Imports a run of the uploads and returns its id. Deletes partial files on failure. */
   async run({ uploads, key, from, name }: ImportRequest): Promise<string> {
-    const { supervisor, tasks, bundles } = this.parts;
+    const { annotations, supervisor, tasks, bundles } = this.parts;
     const sources = this.sources(uploads);
     const bundle = sources.find((source) => source.name === key && isZip(source));
     const task = { kind: 'import', runId: null, title: 'Importing a run', cancelable: true };
     return tasks.run(task, async (control) => {
-      if (bundle) return bundles.import(bundle.path, control);
+      if (bundle) {
+        const runId = await bundles.import(bundle.path, control);
+        if (name !== undefined) await annotations.annotate({ runId, name });
+        return runId;
+      }
       const runId = importedRunId(name ?? stemOf(key));
       await this.create({ sources, key, from, name, runId }, control);
       await supervisor.add(runId);

@@ -69,13 +69,13 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function readLines(file: string, text: string): { rows: unknown[]; remarks: string[] } {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const rows = lines.map(parseJson);
+  const lines = [...text.split('\n').entries()].filter(([, line]) => line.trim() !== '');
+  const rows = lines.map(([, line]) => parseJson(line));
   const invalid = rows.indexOf(undefined);
   if (invalid < 0) return { rows, remarks: [] };
   if (invalid > 0 && invalid === lines.length - 1 && !text.endsWith('\n'))
     return { rows: rows.slice(0, -1), remarks: [lastRowTruncated] };
-  throw malformed(file, `line ${invalid + 1} is not valid JSON.`);
+  throw malformed(file, `line ${lines[invalid]![0] + 1} is not valid JSON.`);
 }
 
 /** Parses JSON. Returns Python's NaN and Infinity as text, and undefined for invalid JSON. */

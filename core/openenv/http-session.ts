@@ -40,6 +40,8 @@ export async function request(url: string, seconds: number, body?: object): Prom
     if (error instanceof SyntaxError) throw new ServerError('invalid', `${url} is not JSON: ${error.message}`);
     if (signal.aborted) throw new ServerError('timeout', `${url} did not answer within ${seconds} s`);
     const { cause, message } = error as Error;
-    throw new ServerError('unreachable', `${url}: ${cause instanceof Error ? cause.message || 'refused' : message}`);
+    // An AggregateError of several addresses has no message.
+    const reason = cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message;
+    throw new ServerError('unreachable', `${url}: ${reason}`);
   }
 }

@@ -94,8 +94,9 @@ export class SocketSession implements Session {
     const { type, data } = read.success ? read.data : {};
     if (!data) this.end(new ServerError('invalid', `the server sent an invalid message: ${excerpt(text)}`));
     else if (type === 'error') this.receiveError(data);
-    else if (!this.pending || type !== this.pending.type)
-      this.end(new ServerError('invalid', `the server sent ${excerpt(text)} without a request`));
+    else if (!this.pending) this.end(new ServerError('invalid', `the server sent ${excerpt(text)} without a request`));
+    else if (type !== this.pending.type)
+      this.end(new ServerError('invalid', `the server sent ${excerpt(text)} instead of "${this.pending.type}"`));
     else this.pending.resolve(data);
   }
 

@@ -157,8 +157,8 @@ export class Games {
     if (needed > total - used)
       throw new Failure(
         'memory_low',
-        `The policy needs about ${bytes(needed)} of memory, but only ${bytes(total - used)} are free.`,
-        'Close other programs, or stop other runs.',
+        `The policy needs about ${bytes(needed)} of memory, but only ${bytes(total - used)} is free.`,
+        'Close other programs, or stop running runs.',
       );
     const started = PolicyThread.start(folder);
     const ended: Promise<void> = started

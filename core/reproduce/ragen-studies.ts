@@ -229,7 +229,7 @@ export const ragenStudies = (model: string): readonly PaperStudy[] => [
   },
   {
     id: 'table-1',
-    title: 'Table 1: reasoning before and after training on Bandit',
+    title: 'Table 1: reasoning early and late in training on Bandit',
     question: 'Does reasoning become repetitive?',
     constant: 'The arms and the prompt. The runs are those of figure 5.',
     rows: ['PPO', 'GRPO'].map((point) => ({

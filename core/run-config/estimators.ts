@@ -55,7 +55,7 @@ const estimators: Readonly<Record<string, Estimator>> = {
     algorithm: 'GiGPO',
     title: 'GiGPO, compares equal states',
     method: ({ advantage }, whitened) =>
-      `Advantages compare an episode with its group, plus ${advantage.step_weight} times the return from a turn on compared with other turns at the same state (GiGPO, arXiv:2505.10978; discount per turn ${advantage.turn_gamma}${scaled(advantage)})${whitened}.`,
+      `Advantages are the sum of an episode's reward relative to its group, and ${advantage.step_weight} times the return from a turn on relative to other turns from the same state (GiGPO, arXiv:2505.10978; discount per turn ${advantage.turn_gamma}${scaled(advantage)})${whitened}.`,
   },
   hgpo: {
     algorithm: 'HGPO',

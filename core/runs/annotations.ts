@@ -102,7 +102,7 @@ export class Annotations {
     throw new Failure(
       'alert_unknown',
       `Alert ${alertId} was not found in run ${runId}.`,
-      `Choose an alert on the page of the run or from \`starpo alerts ${runId}\`.`,
+      `Reload the page of the run, or list the ids of its alerts with \`starpo alerts ${runId} --json\`.`,
     );
   }
 

@@ -188,8 +188,8 @@ export class Runs {
   ): Promise<{ accepted: boolean; message: string }> {
     // Processes pending events first, so that none is mistaken for the response.
     await this.parts.supervisor.refresh(runId);
-    const { status } = this.get(runId);
-    if (status !== 'running' && status !== 'paused') throw runNotActive(runId, status);
+    const run = this.get(runId);
+    if (run.status !== 'running' && run.status !== 'paused') throw runNotActive(run);
     let id = '';
     const endTypes = ['stopped', 'failed', 'started'];
     const wait = waitForEvent(

@@ -168,7 +168,8 @@ int main(int argc, char** argv) {
   int queries = 200, customers = 1000;
   std::uint32_t written = 0;
   webshop->add_option("CATALOGUE", catalogue)->required();
-  webshop->add_option("--write", written, "write a synthetic catalogue of this size to the folder CATALOGUE, and exit");
+  webshop->add_option("--write", written,
+                      "write a synthetic catalogue with this number of products to the folder CATALOGUE, and exit");
   webshop->add_option("--wrapper", wrapper)->check(CLI::IsMember({"none", "ragen_v1", "compact"}));
   webshop->add_option("--queries", queries)->check(CLI::Range(1, 1000000));
   webshop->add_option("--episodes", customers)->check(CLI::Range(0, 1000000));

@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
   status->add_option("RUN_DIR", path)->required();
   status->add_flag("--json", json);
 
-  add("devices", "List the devices available for training", [&] {
+  add("devices", "List the devices of this machine, and why a GPU can't be used", [&] {
     return starpo::devices_command(json);
   })->add_flag("--json", json);
 

@@ -119,7 +119,7 @@ async function installNpmPackages() {
   const npm = findProgram('npm', path);
   if (!npm) throw new SetupError('npm is not on the PATH.', 'Install it (Debian: `apt-get install npm`).');
   await mustRun(npm, ['ci', '--include=dev', '--include=optional'], {
-    hint: 'Check the network and the npm registry setting.',
+    hint: 'See the messages of npm above. If a download failed, check the network and the npm registry setting.',
     env: { ...process.env, PATH: path },
   });
   stamps.write('npm', npmInputs());

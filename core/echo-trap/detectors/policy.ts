@@ -199,7 +199,8 @@ export const lostAtOnce = detector({
 export const notFinite = detector({
   name: 'not_finite',
   title: 'NaN or infinite value',
-  meaning: 'A loss, gradient or reward was NaN or infinite. Later iterations are useless.',
+  meaning:
+    'A loss, gradient norm or entropy is NaN or infinite, so the policy is broken. Later iterations are useless.',
   stage: 'late',
   family: 'gradient',
   thresholds: damageDuration,

@@ -68,7 +68,7 @@ async function command(client: Client, runId: string, name: 'pause' | 'resume' |
 async function requireLive(client: Client, runId: string): Promise<RunSummary> {
   const { summary } = await client.call('runs.get', { runId });
   if (isLive(summary.status)) return summary;
-  throw runNotActive(runId, summary.status);
+  throw runNotActive(summary);
 }
 
 /** Returns a statement about a run that was stopped: its last iteration, the rule of an early stop, and how to resume it if it has a checkpoint. */

@@ -306,9 +306,9 @@ inline constexpr std::array kIterationMetrics{
     Description{kDiagnosticsMutualInformation, "nats",
                 "I(X; Z) of prompts X and first reasoning Z, per reasoning text: how much better its own prompt "
                 "explains it than the average prompt (RAGEN-2). All `diagnostics/` metrics are computed every "
-                "`diagnostics.every` iterations, before the update, on samples of `diagnostics.samples` episodes (at "
-                "most an eighth of the rollout, but at least 8) from the rollout or, with `diagnostics.probe`, from "
-                "fixed levels. Absent without reasoning and if all prompts are equal"},
+                "`diagnostics.every` iterations, before the update, on about `diagnostics.samples` episodes, limited "
+                "to the larger of 8 and an eighth of the rollout. With `diagnostics.probe`, those of reasoning use "
+                "fixed levels instead of the rollout. Absent without reasoning and if all prompts are equal"},
     Description{kDiagnosticsMutualInformationCeiling, "nats",
                 "upper bound of the mutual information: log of the number of distinct prompts (at most 8); absent "
                 "without reasoning and if all prompts are equal"},

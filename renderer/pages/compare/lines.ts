@@ -9,7 +9,7 @@ const dashes = [undefined, 'dashed', 'dotted'] as const;
 /** How the compared runs are drawn. */
 export interface Lines {
   marks: ReadonlyMap<string, LineMark>;
-  /** A line each if runs are grouped, otherwise entries of the legend. Null if each run has its own color. */
+  /** If runs are grouped, each group is one line. If they are colored by a setting, the groups are the entries of the legend. Null if each run has its own color. */
   groups: readonly RunGroup[] | null;
 }
 

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { OwnEnvironment } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
@@ -73,7 +74,7 @@ function Own({ list }: { list: readonly OwnEnvironment[] }) {
                   {!confirmed && <span className="tag">not confirmed</span>}
                 </div>
               </td>
-              <td>{actions ? `${actions.length} names` : 'free text'}</td>
+              <td>{actions ? count(actions.length, 'name') : 'free text'}</td>
               <td>
                 <ChecksTag checks={checks} />
               </td>

@@ -22,7 +22,7 @@ export function SystemPage() {
       <header className="page-head">
         <div>
           <h1>System</h1>
-          <p className="muted">Devices with their runs, checks and versions.</p>
+          <p className="muted">Devices and their runs, system checks, and versions.</p>
         </div>
       </header>
       {problem && <ErrorNote error={problem} />}

@@ -85,7 +85,8 @@ std::vector<std::string> environment_variables() {
   return variables;
 }
 
-// Returns a negative value at the end of the input, 0 if nothing is available, else the number of bytes.
+// Returns a negative value at the end of the input or after an error, 0 if nothing is available, else the number of
+// bytes.
 ssize_t read_available(int descriptor, std::string& text) {
   char buffer[65536];
   for (;;) {

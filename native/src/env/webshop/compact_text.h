@@ -9,7 +9,7 @@
 namespace starpo {
 
 // Returns a page as a small policy reads it: the instruction, the first products of a search with numbers, or the
-// options of a product. It shows no buttons, and all of a page's actions are executed as usual.
+// options of a product and "buy now". It shows no other buttons; all of a page's actions are executed as usual.
 std::string compact_text(const Shop&);
 
 // Returns the products that compact_text() shows.

@@ -82,7 +82,7 @@ std::vector<int> checkpoints_with_weights(const fs::path& run_directory) {
 void load_start_state(const fs::path& checkpoint, int iteration, Replica& replica) {
   const auto state_error = [&](const char* code, const std::string& why) {
     return Error(code, "can't load the optimizer state of " + checkpoint.string() + ": " + why,
-                 "create the run with start.keep_optimizer false, or fork from a checkpoint with optimizer state");
+                 "create the run with start.keep_optimizer false, or fork from another checkpoint or run");
   };
   std::error_code missing;
   if (!fs::exists(checkpoint / kCheckpointStateFile, missing))

@@ -36,7 +36,7 @@ double peak_memory_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-// Returns what the filter ranks a group by, of each episode; nothing if that is the reward std.
+// Returns the length or entropy of each episode, whose mean ranks the group; nothing if the reward std ranks it.
 std::vector<double> measurements(std::span<const Episode> group, FilterScore score) {
   std::vector<double> result;
   if (score == FilterScore::reward_std) return result;

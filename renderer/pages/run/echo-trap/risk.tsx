@@ -1,4 +1,5 @@
 import type { EchoTrap } from '../../../../core/contract/contract.ts';
+import { listWithAnd } from '../../../../core/contract/sentence.ts';
 import { inOrder } from '../../../components/in-order.ts';
 import styles from './risk.module.css';
 
@@ -106,8 +107,10 @@ export function alarmsIn(history: EchoTrap['riskHistory']): { from: number; to: 
 }
 
 function alarmText(history: EchoTrap['riskHistory']): string {
-  const alarms = alarmsIn(history).map(({ from, to }) => `from iteration ${from} to ${to}`);
-  return alarms.length === 0 ? 'No warning.' : `Warnings ${alarms.join(', ')}.`;
+  const alarms = alarmsIn(history).map(({ from, to }) =>
+    from === to ? `at iteration ${from}` : `from iteration ${from} to ${to}`,
+  );
+  return alarms.length === 0 ? 'No warning.' : `Warning ${listWithAnd(alarms)}.`;
 }
 
 /** Rounds to 5 %, because the measured share is uncertain. */

@@ -8,13 +8,14 @@ namespace starpo::cuda {
 
 // Return the errors of a real or emulated GPU. what: the failed call and the driver's message.
 inline Error out_of_memory_error(const std::string& what) {
-  return Error("gpu_out_of_memory", "out of GPU memory: " + what,
-               "reduce rollout.slots or optimizer.micro_batch_tokens, or close other programs that use the GPU");
+  return Error(
+      "gpu_out_of_memory", "out of GPU memory: " + what,
+      "close other programs that use the GPU; for training, reduce rollout.slots or optimizer.micro_batch_tokens");
 }
 
 inline Error device_error(const std::string& what) {
   return Error("gpu_failed", "the GPU failed at " + what,
-               "check nvidia-smi and the kernel log (dmesg), then resume the run from its last checkpoint");
+               "check nvidia-smi and the kernel log (dmesg), then try again; a run resumes from its last checkpoint");
 }
 
 }  // namespace starpo::cuda

@@ -63,10 +63,10 @@ Unavailable explain_no_device(const DriverFacts& facts) {
 
 std::optional<Unavailable> explain_compute_capability(int major, int minor) {
   if (major >= kMinComputeMajor) return {};
-  return Unavailable{
-      "gpu_too_old",
-      "its compute capability is " + std::to_string(major) + "." + std::to_string(minor) + ", but the kernels need 8.0",
-      std::string("use a GPU of the Ampere generation (A100, RTX 30) or newer, ") + kTrainOnCpu};
+  return Unavailable{"gpu_too_old",
+                     "its compute capability is " + std::to_string(major) + "." + std::to_string(minor) +
+                         ", but the kernels need 8.0 or higher",
+                     std::string("use a GPU of the Ampere generation (A100, RTX 30) or newer, ") + kTrainOnCpu};
 }
 
 const Device& require_device(const DeviceList& list, int index) {
