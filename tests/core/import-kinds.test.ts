@@ -274,6 +274,11 @@ describe('recognizing what to import', { timeout: 60_000 }, () => {
     expect(run).toMatchObject({ from, problem: null });
   });
 
+  test('names the line that is not valid JSON', async () => {
+    const [run] = await inspect(write('lines.jsonl', '{"step":1,"success":0}\n\n\n{"step":\n{"step":2,"success":0}\n'));
+    expect(run!.problem!.message).toContain('line 4 is not valid JSON');
+  });
+
   test('rejects a success rate in percent', async () => {
     const [run] = await inspect(write('percent.csv', 'step,success_rate,entropy\n1,0.5,1\n2,79.5,1\n'));
     expect(run!.problem).toMatchObject({

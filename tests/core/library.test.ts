@@ -293,11 +293,11 @@ describe('the run library', { timeout: 120_000 }, () => {
   });
 
   describe('a bundle', () => {
-    async function importBundle(content: Buffer): Promise<string> {
+    async function importBundle(content: Buffer, name?: string): Promise<string> {
       const { file, path } = await call['uploads.begin']({});
       writeFileSync(path, content);
       try {
-        return (await call['imports.run']({ uploads: [{ file, name: 'run.zip' }], key: 'run.zip' })).runId;
+        return (await call['imports.run']({ uploads: [{ file, name: 'run.zip' }], key: 'run.zip', name })).runId;
       } finally {
         await call['uploads.drop']({ files: [file] });
       }
@@ -333,6 +333,8 @@ describe('the run library', { timeout: 120_000 }, () => {
       const content = readFileSync(join(made, 'Mine.starpo.zip'));
       await call['exports.forget']({ exportId });
 
+      const renamed = await importBundle(content, 'Theirs');
+      expect(core.runs.get(renamed)).toMatchObject({ name: 'Theirs', marks: { note: 'good' } });
       const copy = await importBundle(content);
       expect(copy).toMatch(/^played-[0-9a-f]{4}$/);
       expect(core.runs.get(copy)).toMatchObject({
