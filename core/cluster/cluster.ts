@@ -142,9 +142,14 @@ export class Cluster {
   }
 
   private requireJob(runId: string): string {
-    const job = readJobFile(this.folder(runId))?.job;
-    if (job) return job;
-    throw notSubmitted(runId);
+    const file = readJobFile(this.folder(runId));
+    if (file?.job) return file.job;
+    if (!file) throw notSubmitted(runId);
+    throw new Failure(
+      'job_unknown',
+      `The id of the job of run ${runId} is not known yet.`,
+      `See the job with \`starpo cluster show ${runId}\`, then try again.`,
+    );
   }
 
   /** Submits runs, which can be neither started nor submitted again until `submit` has finished. Throws `job_active`. */
@@ -217,11 +222,13 @@ export class Cluster {
 }
 
 /** Reports that a run can't be started, because it has a job that has not ended. */
-export const jobActive = (runId: string, { job, target, text }: RunJob): Failure =>
+export const jobActive = (runId: string, { job, target, text, phase }: RunJob): Failure =>
   new Failure(
     'job_active',
     sentence(`Run ${runId} has a job on ${target}${job && ` (${job})`}, which ${text}`),
-    `Cancel the job first, on the page of the run or with \`starpo cluster cancel ${runId}\`.`,
+    phase === 'unknown'
+      ? 'Try again on a login node of the cluster when Slurm answers. If you are sure that the run has no job, delete launch.json from its folder.'
+      : `Cancel the job first, on the page of the run or with \`starpo cluster cancel ${runId}\`.`,
   );
 
 /** Returns the id that `sbatch --parsable` has printed as `ID` or `ID;CLUSTER`; sites may print more. Throws `job_unknown`. */

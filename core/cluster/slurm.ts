@@ -72,7 +72,7 @@ export function slurmFailure(
   return new Failure(
     'slurm_refused',
     `Slurm rejected the request: ${reasonOf(errors) || error.message}`,
-    'Check the settings of the cluster, in the app or in targets.json.',
+    'Check the state of the job with `starpo cluster show RUN`, and for a new job the settings of the cluster, in the app or in targets.json.',
   );
 }
 

@@ -131,11 +131,11 @@ function applyOverride(tree: Tree, argument: string, open: boolean): void {
   let parent = tree;
   for (const part of parts) {
     if (!Object.hasOwn(parent, part) || parent[part] === null) {
-      if (prefix === '' && !isOpen) throw unknownOverride(key, tree);
+      if (prefix === '' && !isOpen) throw unknownOverride(key, prefix, tree);
       Object.defineProperty(parent, part, { value: {}, enumerable: true, configurable: true, writable: true });
     }
     const next = parent[part];
-    if (!isTree(next)) throw unknownOverride(key, tree);
+    if (!isTree(next)) throw unknownOverride(key, prefix, tree);
     parent = next;
   }
   const exists = Object.hasOwn(parent, last);
@@ -143,7 +143,7 @@ function applyOverride(tree: Tree, argument: string, open: boolean): void {
     !exists &&
     (prefix === '~' || (prefix === '' && (!isOpen || Object.keys(parent).some((each) => isTypo(last, each)))))
   )
-    throw unknownOverride(key, tree);
+    throw unknownOverride(key, prefix, tree);
   if (prefix === '~') delete parent[last];
   else
     Object.defineProperty(parent, last, {
@@ -154,11 +154,18 @@ function applyOverride(tree: Tree, argument: string, open: boolean): void {
 
 const isTypo = (key: string, known: string) => known.length > 3 && editDistance(key, known) <= 2;
 
-function unknownOverride(key: string, tree: Tree): Failure {
+function unknownOverride(key: string, prefix: string | undefined, tree: Tree): Failure {
   const proposal = nearest(key, keyPaths(tree));
+  const message = `${key} is not a setting of these files.`;
+  if (prefix)
+    return new Failure(
+      'config_invalid',
+      message,
+      proposal ? `Did you mean ${prefix}${proposal}?` : 'Correct the path, or remove this argument.',
+    );
   return new Failure(
     'config_invalid',
-    `${key} is not a setting of these files.`,
+    message,
     proposal ? `Did you mean ${proposal}? To add a setting, write +${key}=VALUE.` : `To add it, write +${key}=VALUE.`,
   );
 }

@@ -94,7 +94,7 @@ function tagsOf({ from }: Draft, split: 'train' | 'val'): Tags {
   if (tags === undefined || tags.length === 0)
     throw invalid(
       `${path}.env_configs.tags is missing.`,
-      `Override it, for example ${path}.env_configs.tags=[SimpleSokoban].`,
+      `Add the file with ${path}, usually base.yaml, or write +${path}.env_configs.tags=[SimpleSokoban].`,
     );
   const total = from.integer(`${path}.env_groups`, 1);
   const given = from.list(`${path}.env_configs.n_groups`)?.map(Number);
@@ -127,7 +127,7 @@ function typeOf({ from }: Draft, tag: string): string {
       `${tag} is not an environment of the files.`,
       proposal ? `Did you mean ${proposal}?` : 'Add the file with custom_envs, usually envs.yaml.',
     );
-  throw invalid(`${path}.env_type is missing.`, `Override it, for example ${path}.env_type=sokoban.`);
+  throw invalid(`${path}.env_type is missing.`, `Set it, for example with +${path}.env_type=sokoban.`);
 }
 
 const isKnown = (draft: Draft, tag: string) => {

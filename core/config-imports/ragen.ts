@@ -182,7 +182,7 @@ function importEstimator(draft: Draft): void {
 function importIterations(draft: Draft): void {
   const steps = 'trainer.total_training_steps';
   if (draft.from.integer(steps) === undefined)
-    throw new Failure('config_invalid', `${steps} is not set.`, `Override it, for example ${steps}=200.`);
+    throw new Failure('config_invalid', `${steps} is not set.`, `Set it, for example with +${steps}=200.`);
   draft.integer('iterations', steps);
 }
 

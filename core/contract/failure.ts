@@ -67,7 +67,8 @@ export function runNotActive({ id: runId, status, task }: Pick<RunSummary, 'id' 
     `Run ${runId} is not running (${status}).`,
     task === 'imported'
       ? 'It was imported and has only metrics.'
-      : (hints[status] ?? `Start it with \`starpo resume ${runId}\`. \`starpo runs\` shows the status of each run.`),
+      : (hints[status] ??
+          `Start it with \`starpo resume ${runId}\`. If its job waits on a cluster, cancel that with \`starpo cluster cancel ${runId}\`.`),
   );
 }
 

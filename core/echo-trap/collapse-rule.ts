@@ -113,7 +113,8 @@ type Series = (name: (typeof ruleSeries)[number], from: number, to: number) => n
 function kindOfCollapse(series: Series, window: number, first: number, onset: number, end: number): RunKind {
   const valid = series('rollout/format_valid_rate', onset, end);
   const before = series('rollout/format_valid_rate', first, Math.max(onset, first + window) - 1);
-  const best = Math.max(...before.map((_, index) => mean(before.slice(Math.max(0, index - window + 1), index + 1))));
+  const means = before.map((_, index) => mean(before.slice(Math.max(0, index - window + 1), index + 1)));
+  const best = means.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
   if (valid.length > 0 && mean(valid) < 0.8 * best) return 'chaos';
   const entropy = series('rollout/entropy', onset, end);
   const atFirst = series('rollout/entropy', first, first + window - 1);

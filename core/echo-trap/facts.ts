@@ -36,6 +36,6 @@ export function factsOf(config: unknown): Facts {
   };
 }
 
-/** Returns whether a run trains on an environment. Imported runs have no environments, so all their evaluations count. */
+/** Returns whether a run trains on an environment. Those of imported runs have no share, so all their evaluations count. */
 const isTrainedIn = (environments: RunConfig['environments'] | null) => (label: string) =>
-  environments === null || environments.some((each) => each.label === label && each.share > 0);
+  environments === null || environments.some((each) => each.label === label && (each.share ?? 1) > 0);

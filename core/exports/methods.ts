@@ -1,5 +1,5 @@
 import type { PanelHash } from '../contract/contract.ts';
-import { scientific } from '../contract/numbers.ts';
+import { count, scientific } from '../contract/numbers.ts';
 import { panelsInBrackets } from '../contract/panel-words.ts';
 import { listWithAnd, listWithOr } from '../contract/sentence.ts';
 import { findEnvironment } from '../environments/registry.ts';
@@ -54,7 +54,8 @@ function opening({ environments, iterations, seed, filter, start }: RunConfig, {
   const trained = environments.filter(({ share }) => share > 0).map(environmentText);
   const variant = filter.strategy === 'none' ? 'StarPO' : 'StarPO-S';
   const from = start.run === '' ? '' : ` Training started from checkpoint ${start.checkpoint} of another run.`;
-  const length = reached < iterations ? `${reached} of ${iterations} planned iterations` : `${iterations} iterations`;
+  const length =
+    reached < iterations ? `${reached} of ${count(iterations, 'planned iteration')}` : count(iterations, 'iteration');
   return `We trained ${name} with multi-turn reinforcement learning (${variant}, arXiv:2504.20073) on ${listWithAnd(trained)} for ${length} with seed ${seed}.${from}`;
 }
 
@@ -272,7 +273,12 @@ export function fixedLevels({ levels, evaluation, rollout, iterations }: RunConf
 function evaluationText(config: RunConfig, panels: readonly PanelHash[]): string {
   const { evaluation, environments, rollout } = config;
   if (!environments.some(({ validate }) => validate)) return '';
-  const often = evaluation.every === 0 ? 'At the start and the end' : `Every ${evaluation.every} iterations`;
+  const often =
+    evaluation.every === 0
+      ? 'At the start and the end'
+      : evaluation.every === 1
+        ? 'After every iteration'
+        : `Every ${evaluation.every} iterations`;
   return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)}${panelsInBrackets(panels)} at ${samplingText({ ...rollout, temperature: evaluation.temperature })}.`;
 }
 

@@ -85,10 +85,14 @@ function results({ config, record: { points, panels }, checkpoint, evaluations }
   if (own.length + requested.length === 0) return 'This checkpoint was not evaluated.';
   return markdownTable({
     caption: `Success on ${fixedLevels(config)}, with the 95 % Wilson interval over levels. One run with one seed; the interval does not cover variation between seeds.`,
-    head: ['Environment', 'Levels', 'Sampling', 'Before training', 'This checkpoint'],
+    head: ['Environment', 'Levels', 'Sampling', startTitle(points[0]?.iteration ?? 0), 'This checkpoint'],
     rows: [...own, ...requested],
   }).trimEnd();
 }
+
+/** A fork starts with a trained model. */
+const startTitle = (first: number) =>
+  first === 0 ? 'Before training' : `At the start of this run (iteration ${first})`;
 
 const panelText = (hash: string | null | undefined) => (hash ? ` (panel ${shortHash(hash)})` : '');
 

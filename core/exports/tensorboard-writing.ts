@@ -5,6 +5,7 @@ import { ensureFolder } from '../base/folders.ts';
 import type { Notices } from '../base/notices.ts';
 import type { ApiError, TensorBoardState } from '../contract/contract.ts';
 import { asDiskFull, Failure, messageOf } from '../contract/failure.ts';
+import { sentence } from '../contract/sentence.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { eventsAfter, storedMeaning } from '../history/queries.ts';
 import { getRun, listRunIds, type RunRow } from '../history/runs-table.ts';
@@ -178,7 +179,7 @@ export class TensorBoardWriting {
   private unwritable(error: unknown): Failure {
     return new Failure(
       asDiskFull(error)?.code ?? 'tensorboard_unwritable',
-      `TensorBoard files can't be written: ${messageOf(error)}`,
+      sentence(`TensorBoard files can't be written: ${messageOf(error)}`),
       `Training continues. Free disk space or make ${this.folder} writable; missing metrics are written then.`,
     );
   }

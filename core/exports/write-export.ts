@@ -117,7 +117,7 @@ function nonEmpty<T>({ summary }: ExportJob, items: readonly T[], kind: string):
     `Run ${summary.id} has no ${kind} to export.`,
     kind === 'episodes'
       ? 'The run has no rollout yet, its episode files were deleted, or it was imported without episodes.'
-      : 'The run has not trained yet. Start it, or choose another run.',
+      : 'The run has not trained yet or was imported without them. Choose another run.',
   );
 }
 

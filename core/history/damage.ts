@@ -70,7 +70,7 @@ function drop(home: string): void {
   if (users.length > 0) {
     throw new Failure(
       'history_in_use',
-      `The run history ${file} is damaged, and another StarPO Studio has it open (process ${users.join(', ')}).`,
+      `The run history ${file} must be rebuilt, but another StarPO Studio has it open (${users.length === 1 ? 'process' : 'processes'} ${users.join(', ')}).`,
       'Close the app and other commands on this data folder, then try again. Training continues.',
     );
   }

@@ -48,6 +48,7 @@ const inputCodes = new Set([
   'bundle_version_unsupported',
   'bundle_exists',
   'trash_unknown',
+  'trash_ambiguous',
   'import_too_large',
   'import_empty',
   'import_malformed',
@@ -55,6 +56,7 @@ const inputCodes = new Set([
   'import_step_invalid',
   'import_no_metric',
   'import_not_numeric',
+  'import_not_a_share',
   'import_run_unknown',
 ]);
 
@@ -62,9 +64,9 @@ const inputCodes = new Set([
 export const paint = (color: 'red' | 'yellow', text: string, stream: NodeJS.WritableStream) =>
   styleText(color, text, { stream });
 
-/** Returns a string with control characters written as escapes: texts of imported runs must not control the terminal. */
+/** Returns a string with control characters written as escapes of JSON: texts of imported runs must not control the terminal. */
 export const printable = (text: string) =>
-  text.replace(/[^\P{Cc}\t\n]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  text.replace(/[^\P{Cc}\t\n]/gu, (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`);
 
 /** Prints a warning to stderr. */
 export const warn = (text: string) =>
@@ -76,12 +78,13 @@ export function reportFailure(error: unknown, { json }: { json: boolean }): void
   const { code } = failure;
   const message = printable(pasteable(failure.message));
   const hint = printable(pasteable(failure.hint));
-  if (json) process.stderr.write(`${JSON.stringify({ code, message, hint })}\n`);
+  const stack = code === 'internal' && error instanceof Error ? error.stack : undefined;
+  if (json) process.stderr.write(`${JSON.stringify({ code, message, hint, stack })}\n`);
   else {
     const title = paint('red', 'error:', process.stderr);
     process.stderr.write(`${title} ${message}\n  hint: ${hint}\n  details: ${code}\n`);
   }
-  if (code === 'internal' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  if (stack !== undefined && !json) process.stderr.write(`${stack}\n`);
   process.exitCode = code === 'task_canceled' ? stoppedExitCode() : inputCodes.has(code) ? 2 : 1;
 }
 

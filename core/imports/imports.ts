@@ -106,12 +106,16 @@ export class Imports {
   }
 
   private sources(uploads: readonly Upload[]): Source[] {
+    const seen = new Map<string, number>();
     return uploads.map(({ file, name }) => {
+      const times = (seen.get(name) ?? 0) + 1;
+      seen.set(name, times);
       if (!this.uploads.has(file))
         throw new Failure('file_unknown', `The uploaded file ${name} no longer exists.`, 'Upload it again.');
       const path = uploadedFile(this.parts.home, file);
       if (!existsSync(path)) throw new Failure('file_incomplete', `The upload of ${name} is incomplete.`, 'Try again.');
-      return { name, path };
+      // Runs are identified by the names of their files.
+      return { name: times === 1 ? name : `${times}/${name}`, path };
     });
   }
 

@@ -46,13 +46,15 @@ export async function readFiles(sources: readonly Source[]): Promise<ReadFiles> 
 export const isZip = (source: Source) =>
   ['PK\x03\x04', 'PK\x05\x06'].includes(readWhole(source, Number.POSITIVE_INFINITY, 4).toString('latin1'));
 
+const sizeProblem = `more than ${maxBytes >> 20} MiB of metrics, with the files before it`;
+
 function readWhole({ name, path }: Source, limit: number, first?: number): Buffer {
   try {
     const file = openSync(path, 'r');
     try {
       const stat = fstatSync(file);
       if (!stat.isFile()) throw unreadable(name, stat.isDirectory() ? 'it is a folder' : 'it is not a regular file');
-      if (stat.size > limit) throw tooLarge(name, `more than ${maxBytes >> 20} MiB`);
+      if (stat.size > limit) throw tooLarge(name, sizeProblem);
       return first === undefined ? readFileSync(file) : readStart(file, first);
     } finally {
       closeSync(file);
@@ -82,12 +84,13 @@ async function readZip({ name, path }: Source, limit: number): Promise<InputFile
       if (entry.fileName === manifestName) return 'bundle';
       if (entry.fileName.endsWith('/') || !isImportable(entry.fileName)) continue;
       size += entry.uncompressedSize;
-      if (size > limit) throw tooLarge(name, `more than ${maxBytes >> 20} MiB of metrics`);
+      if (size > limit) throw tooLarge(name, sizeProblem);
       const chunks: Buffer[] = [];
       for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
       files.push({ name: `${name}/${entry.fileName}`, bytes: Buffer.concat(chunks) });
     }
-    if (files.length === 0) throw malformed(name, 'it contains neither a run bundle nor metrics.');
+    if (files.length === 0)
+      throw unreadable(name, 'it contains neither a run bundle nor CSV, TSV, JSONL, TensorBoard, W&B or MLflow files');
     return files;
   } catch (error) {
     throw error instanceof Failure ? error : malformed(name, `${messageOf(error)}.`);

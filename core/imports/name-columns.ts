@@ -37,7 +37,9 @@ export function nameColumns(columns: readonly Column[], from: ImportSource, rema
     throw new Failure(
       'import_no_metric',
       `No column is a metric of ${sourceTitles[from]}.`,
-      `The file has ${listed(columnNames)}. Choose another trainer (--from), or rename the columns: docs/formats/imported-run.md lists the names.`,
+      columnNames.length === 0
+        ? 'The file has no columns besides the step and the time. Export it with its metrics.'
+        : `The file has ${listed(columnNames)}. Choose another trainer (--from), or rename the columns: docs/formats/imported-run.md lists the names.`,
     );
   const labels = new Set(
     [...names.values()].filter((name) => name.startsWith('rollout/')).flatMap((name) => labelIn(name) ?? []),

@@ -43,6 +43,7 @@ function parseQuoted(file: string, text: string, delimiter: string, hasComments:
       comment_no_infix: true,
       skip_empty_lines: true,
       relax_column_count: true,
+      record_delimiter: ['\r\n', '\n', '\r'],
       to: maxRows + 2,
       max_record_size: 1 << 20,
     }) as string[][];

@@ -46,10 +46,10 @@ export function readMetrics(
   if (table.rowCount === 0 || table.columns.length === 0)
     throw new Failure('import_empty', 'The table is empty.', 'Export a table with a header and a row for each step.');
   const remarks = [...table.remarks];
-  const stepColumn = findStep(table.columns);
+  const [stepColumn, ...others] = findSteps(table.columns);
   const time = timeColumn(table.columns);
   const named = nameColumns(metricColumns(table.columns), from, remarks);
-  const { steps, indexOfRow, isSorted } = stepsOf(stepColumn, table.rowCount, remarks);
+  const { steps, indexOfRow, isSorted } = stepsOf(stepColumn, others, table.rowCount, remarks);
   const skipped = { notFinite: 0, replaced: 0 };
   const read = named.map(({ column, name, isMapped }, done) => {
     progress(done / named.length);
@@ -142,16 +142,17 @@ function requireShares(column: string, values: readonly number[]): void {
 /** Tolerance for rates that were computed as sums of floats. */
 const rounding = 1e-4;
 
-function findStep(columns: readonly Column[]): Column {
-  for (const stepColumn of stepColumns) {
-    const found = columns.find(({ name }) => name.toLowerCase() === stepColumn);
-    if (found) return found;
-  }
+/** Returns the columns of steps, best first. Throws `import_no_step`. */
+function findSteps(columns: readonly Column[]): [Column, ...Column[]] {
+  const [first, ...others] = stepColumns.flatMap(
+    (stepColumn) => columns.find(({ name }) => name.toLowerCase() === stepColumn) ?? [],
+  );
+  if (first) return [first, ...others];
   throw new Failure('import_no_step', 'No step column found.', `Name a column ${listWithOr(stepColumns)}.`);
 }
 
 /** Returns the steps in ascending order, and the index of the step of each row, or -1 for rows without a step. */
-function stepsOf(column: Column, rowCount: number, remarks: string[]) {
+function stepsOf(column: Column, others: readonly Column[], rowCount: number, remarks: string[]) {
   if (column.text) throw invalidStep(column.text.row, column.text.text);
   const stepOfRow = new Float64Array(rowCount).fill(-1);
   for (const [cell, row] of column.rows.entries()) {
@@ -159,12 +160,23 @@ function stepsOf(column: Column, rowCount: number, remarks: string[]) {
     if (!Number.isInteger(step) || step < 0 || step > maxStep) throw invalidStep(row, String(step));
     stepOfRow[row] = step;
   }
+  for (const other of others) fillSteps(stepOfRow, other);
   const present = stepOfRow.filter((step) => step >= 0);
   if (present.length < rowCount) remarks.push(`${count(rowCount - present.length, 'row')} without a step skipped.`);
   const steps = [...new Set(present)].sort((a, b) => a - b);
   const indexOf = new Map(steps.map((step, index) => [step, index]));
   const isSorted = present.every((step, index) => index === 0 || step >= present[index - 1]!);
   return { steps, indexOfRow: [...stepOfRow].map((step) => indexOf.get(step) ?? -1), isSorted };
+}
+
+/** Fills rows without a step from another column that agrees with it: verl's validation before training has no `training/global_step`. */
+function fillSteps(stepOfRow: Float64Array, { rows, values, text }: Column): void {
+  const shared = rows.flatMap((row, cell) => (stepOfRow[row]! >= 0 ? [stepOfRow[row] === values[cell]] : []));
+  if (text !== null || shared.length === 0 || shared.includes(false)) return;
+  for (const [cell, row] of rows.entries()) {
+    const step = values[cell]!;
+    if (stepOfRow[row]! < 0 && Number.isInteger(step) && step >= 0 && step <= maxStep) stepOfRow[row] = step;
+  }
 }
 
 const invalidStep = (row: number, text: string) =>

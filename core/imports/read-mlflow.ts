@@ -22,7 +22,10 @@ export const isMetricFile = ({ name, bytes }: InputFile) =>
 /** Reads metric files, and the names of their runs from `meta.yaml`. */
 export function readMetricFiles(files: readonly InputFile[], others: readonly InputFile[]): MlflowRun[] {
   const runs = Map.groupBy(files, ({ name }) => metricPath.exec(name)?.[1] ?? '');
-  return [...runs].map(([id, metrics]) => {
+  const metaOf = (id: string) =>
+    others.find(({ name }) => name === (id === '' ? 'meta.yaml' : `${id}/meta.yaml`))?.bytes.toString('utf8') ?? '';
+  const kept = [...runs].filter(([id]) => !/^lifecycle_stage: *['"]?deleted\b/m.test(metaOf(id)));
+  return kept.map(([id, metrics]) => {
     const points = metrics.flatMap(({ name, bytes }) =>
       bytes
         .toString('utf8')
@@ -38,8 +41,7 @@ export function readMetricFiles(files: readonly InputFile[], others: readonly In
           return step === undefined ? [] : [point];
         }),
     );
-    const meta = others.find(({ name }) => name === (id === '' ? 'meta.yaml' : `${id}/meta.yaml`));
-    const named = /^run_name: *['"]?(.*?)['"]? *$/m.exec(meta?.bytes.toString('utf8') ?? '')?.[1];
+    const named = /^run_name: *['"]?(.*?)['"]? *$/m.exec(metaOf(id))?.[1];
     return { id, name: named || null, table: tableOf(metrics[0]!.name, points) };
   });
 }
@@ -63,7 +65,8 @@ export function readDatabase({ name, bytes }: InputFile): MlflowRun[] {
     const rows = database
       .prepare(
         `SELECT m.run_uuid, r.name, m.key, m.value, m.timestamp, m.step, m.is_nan
-         FROM metrics m LEFT JOIN runs r ON r.run_uuid = m.run_uuid ORDER BY m.run_uuid, m.step, m.timestamp`,
+         FROM metrics m LEFT JOIN runs r ON r.run_uuid = m.run_uuid
+         WHERE r.lifecycle_stage IS NOT 'deleted' ORDER BY m.run_uuid, m.step, m.timestamp`,
       )
       .all() as Row[];
     return [...Map.groupBy(rows, ({ run_uuid }) => run_uuid)].map(([id, points]) => ({
@@ -74,7 +77,8 @@ export function readDatabase({ name, bytes }: InputFile): MlflowRun[] {
         points.map(({ key, timestamp, value, step, is_nan }) => ({
           name: key,
           time: timestamp,
-          value: is_nan ? Number.NaN : value,
+          // The store replaces infinity with the largest number.
+          value: is_nan || Math.abs(value) >= Number.MAX_VALUE ? Number.NaN : value,
           step,
         })),
       ),
@@ -108,6 +112,8 @@ interface Point {
 function tableOf(file: string, points: readonly Point[]): Table {
   const builder = new TableBuilder(file);
   for (const { name, time, value, step } of points) {
+    // MLflow's own metrics of the machine, whose steps count its samples.
+    if (name.startsWith('system/')) continue;
     const row = builder.rowOf(step, 'timestamp', time);
     builder.column(name).add(row, value);
   }

@@ -68,7 +68,8 @@ function tablesIn(file: InputFile): FoundRun[] {
       ...{ key: each.name === null ? name : `${name}#${each.name}`, file: name, kind, table: each.table },
       name: each.name ?? stemOf(name),
     }));
-  if (start === '{' || start === '[') {
+  // The lines of a console log may begin with `[`.
+  if (start === '{' || (start === '[' && !isConsoleLog(text))) {
     const rows = readJson(name, text);
     return named(rows.isTrainerState ? 'trainer-state' : 'json', jsonTables(name, rows));
   }

@@ -82,6 +82,6 @@ function checkedHost(text: string): string {
   throw new Failure(
     'hub_host_invalid',
     `${JSON.stringify(text)} is not a valid hub address.`,
-    'Use an https address, such as https://huggingface.co.',
+    'Use an https address, such as https://huggingface.co, on the Models page or in HF_ENDPOINT.',
   );
 }

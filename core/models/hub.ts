@@ -157,7 +157,7 @@ async function send(address: URL, headers: Record<string, string>, signal: Abort
     throw new Failure(
       'hub_unreachable',
       `Can't reach ${address.host}: ${timedOut ? 'no response within 30 s' : reasonOf(cause?.code, cause?.message ?? String(error))}.`,
-      'Check the connection, then try again. Downloaded files are kept.',
+      'Check the connection and the address of the hub on the Models page, then try again. Downloaded files are kept.',
     );
   } finally {
     clearTimeout(timer);

@@ -37,15 +37,23 @@ const helloAnswer = z.strictObject({
 });
 const resetAnswer = z.strictObject(state);
 const busyAnswer = z.strictObject({ id: state.id, busy: z.literal(true) });
-const stepAnswer = z.strictObject({
-  ...state,
-  reward: z.number(),
-  done: z.boolean(),
-  success: z.boolean().optional(),
-  valid: z.boolean().optional(),
-  effective: z.boolean().optional(),
-  terms: z.record(z.string(), z.number()).optional(),
-});
+const stepAnswer = z
+  .strictObject({
+    ...state,
+    reward: z.number(),
+    done: z.boolean(),
+    success: z.boolean().optional(),
+    valid: z.boolean().optional(),
+    effective: z.boolean().optional(),
+    terms: z.record(z.string(), z.number()).optional(),
+  })
+  .refine(addsUp, { path: ['terms'], error: 'must add up to the reward' });
+
+/** Uses the tolerance of the trainer. */
+function addsUp({ reward, terms }: { reward: number; terms?: Readonly<Record<string, number>> | undefined }): boolean {
+  const sum = Object.values(terms ?? { reward }).reduce((total, term) => total + term, 0);
+  return Math.abs(sum - reward) <= 1e-6 * Math.max(1, Math.abs(sum));
+}
 
 export type Hello = z.infer<typeof helloAnswer>['hello'];
 export type StateAnswer = z.infer<typeof resetAnswer>;
@@ -90,7 +98,14 @@ export class EnvironmentProgram {
       onLog(text);
     });
     let length = 0;
+    const decoder = new TextDecoder('utf-8', { fatal: true });
     this.child.stdout.on('data', (data: Buffer) => {
+      try {
+        decoder.decode(data, { stream: true });
+      } catch {
+        this.fail('The program wrote bytes that are not UTF-8.');
+        this.kill();
+      }
       const at = data.lastIndexOf('\n');
       length = at < 0 ? length + data.length : data.length - at;
       if (length <= lineLimit) return;

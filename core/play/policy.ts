@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { Failure, messageOf } from '../contract/failure.ts';
+import { sentence } from '../contract/sentence.ts';
 import type { ModelConfig } from '../models/model-config.ts';
 import { exportOnnx } from './onnx/export.ts';
 import { names } from './onnx/qwen2.ts';
@@ -42,7 +43,7 @@ export class Policy {
     } catch (error) {
       throw new Failure(
         'policy_unusable',
-        `ONNX Runtime can't load ${folder}: ${messageOf(error)}`,
+        sentence(`ONNX Runtime can't load ${folder}: ${messageOf(error)}`),
         'Choose another checkpoint. If none works, reinstall the app.',
       );
     }

@@ -221,7 +221,7 @@ export function findPreset(name: string, own: readonly Preset[] = []): Preset {
   throw new Failure(
     'preset_unknown',
     `Unknown preset "${name}".`,
-    proposal ? `Did you mean ${proposal}?` : 'List all presets with `starpo presets`.',
+    proposal ? `Did you mean ${proposal}?` : 'List all presets with `starpo presets --all`.',
   );
 }
 

@@ -166,7 +166,7 @@ export class Placer {
     return {
       code: 'devices_set_aside',
       message: `All devices for the queued runs are set aside after failures. ${devices.join(' ')}`,
-      hint: 'Check them with `starpo-trainer selftest`, then return them with `starpo queue restore DEVICE` or on the System page.',
+      hint: 'Check them with `starpo doctor`, then return them with `starpo queue restore DEVICE` or on the System page.',
     };
   }
 }

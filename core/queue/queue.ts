@@ -86,7 +86,7 @@ export class Queue {
   /** Adds a run and returns its position. Throws `run_active`, `job_active`, or an error of {@link Runs.requireStartable}. */
   add(runId: string): number {
     if (isLive(this.parts.runs.get(runId).status))
-      throw new Failure('run_active', `Run ${runId} is already running.`, 'Queue another run.');
+      throw new Failure('run_active', `Run ${runId} is running or paused.`, 'Queue another run.');
     const { job } = this.parts.runs.get(runId);
     if (job && job.phase !== 'ended') throw jobActive(runId, job);
     this.parts.runs.requireStartable(runId);

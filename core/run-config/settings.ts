@@ -10,7 +10,7 @@ export function parseSettings(texts: readonly string[]): Record<string, Setting>
   for (const text of texts) {
     const at = text.indexOf('=');
     if (at < 1) {
-      throw new Failure('config_invalid', `"${text}" is not of the form key=value.`, 'Example: --set iterations=20');
+      throw new Failure('config_invalid', `"${text}" is not of the form key=value.`, 'Write --set KEY=VALUE.');
     }
     settings[text.slice(0, at)] = text.slice(at + 1);
   }

@@ -54,7 +54,12 @@ export class Checkpoints {
     requireCheckpoint(folder, iteration);
     if (isLive(status)) {
       const { accepted, message } = await runs.command(runId, pinned ? 'pin' : 'unpin', { iteration });
-      if (!accepted) throw new Failure('command_refused', `The command was rejected: ${message}.`, 'Try again.');
+      if (!accepted)
+        throw new Failure(
+          'command_refused',
+          `The command was rejected: ${message}.`,
+          `See the checkpoints of the run with \`starpo show ${runId}\`.`,
+        );
     } else {
       const file = join(folder, checkpointPath(iteration), pinFile);
       if (!pinned) rmSync(file, { force: true });

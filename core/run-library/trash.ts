@@ -65,12 +65,21 @@ export class Trash {
     const { home, supervisor } = this.parts;
     ensureFolder(trashFolder(home));
     const moved: string[] = [];
-    const refused = await eachRun(runIds, async (runId) => {
+    const move = async (runId: string) => {
       await makeIdle(this.parts, runId, () => this.refuseNeeded(runId));
       const id = `${runId}.${Date.now()}`;
       await moveFolder(runFolder(home, runId), this.path(id));
       moved.push(id);
-    });
+    };
+    const refused: Refusal[] = [];
+    for (let left = runIds; left.length > 0; ) {
+      const before = moved.length;
+      const failed = await eachRun(left, move);
+      // The runs that needed them may have been deleted after them.
+      const again = moved.length > before ? failed.filter(({ error }) => error.code === 'run_needed') : [];
+      refused.push(...failed.filter((each) => !again.includes(each)));
+      left = again.map(({ runId }) => runId);
+    }
     if (moved.length > 0) {
       await supervisor.scanNow();
       await this.removeTensorBoard(moved.map((id) => id.split('.')[0]!));
@@ -91,7 +100,7 @@ export class Trash {
   async restore(ids: readonly string[]): Promise<string[]> {
     const { home, supervisor, studyFiles } = this.parts;
     const entries = await this.entries();
-    const restored = ids.map((id) => {
+    const restored = [...new Set(ids)].map((id, index, all) => {
       const entry = entries.find((each) => each.id === id);
       if (!entry)
         throw new Failure(
@@ -99,8 +108,13 @@ export class Trash {
           'The run is no longer in the trash.',
           'It was already restored, or permanently deleted.',
         );
-      if (existsSync(runFolder(home, entry.runId)))
-        throw new Failure('run_exists', `Another run with the id ${entry.runId} exists.`, 'Delete that run first.');
+      const isTwice = all
+        .slice(0, index)
+        .some((other) => entries.find((each) => each.id === other)?.runId === entry.runId);
+      if (isTwice || existsSync(runFolder(home, entry.runId)))
+        throw isTwice
+          ? new Failure('run_exists', `Run ${entry.runId} is in the trash twice.`, 'Restore only one of the two.')
+          : new Failure('run_exists', `Another run with the id ${entry.runId} exists.`, 'Delete that run first.');
       return entry;
     });
     for (const { id, runId } of restored) {

@@ -3,6 +3,7 @@ import { lstat, readdir, realpath, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
 import { asDiskFull, Failure, messageOf } from '../contract/failure.ts';
+import { sentence } from '../contract/sentence.ts';
 import { copyOneFile } from '../run-directory/copy-file.ts';
 import { freeRunId, runFiles, runFolder, runsFolder } from '../run-directory/names.ts';
 import { partialFolder } from './partial-folders.ts';
@@ -68,7 +69,7 @@ async function* entriesOf(source: string, signal?: AbortSignal, path = '.'): Asy
   if (!stats.isFile() && !stats.isDirectory())
     throw new Failure(
       'run_folder_invalid',
-      `${join(source, path)} is not a regular file or folder, which a run folder must not contain.`,
+      `${join(source, path)} is neither a regular file nor a folder. A run folder must not contain anything else.`,
       stats.isSymbolicLink()
         ? 'It is a link: check its target. To adopt the run, copy the folder with `cp -rL`, which replaces links with files.'
         : 'Copy the folder without it, and adopt the copy.',
@@ -89,7 +90,7 @@ function copyFailure(folder: string, error: unknown): Failure {
     asDiskFull(error) ??
     new Failure(
       'run_copy_failed',
-      `${folder} can't be copied: ${messageOf(error)}`,
+      sentence(`${folder} can't be copied: ${messageOf(error)}`),
       'Check the permissions of both folders. If the run is training, stop it first, or try again.',
     )
   );

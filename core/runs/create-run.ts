@@ -163,7 +163,7 @@ function checkModels({ start, kl }: RunConfig): void {
   requireFiles(
     start.model,
     ['config.json', 'tokenizer.json', ...(loads ? [wholeWeights] : [])],
-    'Set start.model to a folder in Hugging Face layout, or restore resources/starter.',
+    'Set start.model to a folder in Hugging Face layout. If it is one of the app, reinstall the app.',
   );
   if (kl.reference === '') return;
   requireFiles(

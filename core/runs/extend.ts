@@ -13,7 +13,7 @@ export function extensionOf(home: string, run: RunSummary, iterations: number): 
     throw new Failure(
       'run_not_completed',
       `${run.name} has not completed.`,
-      'Resume it. You can extend it after it has completed.',
+      'Wait until it has completed. If it is not running, resume it first.',
     );
   const folder = runFolder(home, run.id);
   const checkpoint = newestCheckpoint(folder);

@@ -10,14 +10,14 @@ const models = z.looseObject({
 });
 
 /**
- * Returns the checkpoints of a run that other runs need, with the names of those runs: a fork needs its start until it has its own checkpoint, and the
+ * Returns the checkpoints of a run that other runs need, with the names of those runs: a run needs its start until it has its own checkpoint, and the
  * reference model of its KL term.
  */
 export async function neededCheckpoints(runs: Runs, runId: string): Promise<Map<number, string[]>> {
   const needed = new Map<number, string[]>();
   const folder = runs.folder(runId);
-  for (const { id, name, parent, status } of runs.list()) {
-    if (!parent || id === runId || status === 'completed') continue;
+  for (const { id, name, status } of runs.list()) {
+    if (id === runId || status === 'completed') continue;
     const config = models.safeParse(await runs.config(id).catch(() => null)).data;
     if (!config) continue;
     const { start, kl } = config;

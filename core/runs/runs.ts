@@ -155,14 +155,14 @@ export class Runs {
         throw error;
       });
       void ended.then(loaded);
-      const failed = ended.then(async ({ status, error }) => {
+      const failed = ended.then(async ({ status, signal, error }) => {
         await supervisor.trainerEnded(runId);
         return (
           error ??
           new Failure(
             'trainer_failed',
-            `The trainer exited with status ${status}.`,
-            'See trainer.log in the run folder.',
+            `The trainer ended with ${signal ?? `status ${status}`}.`,
+            'See trainer.log in the run folder. If the system ran out of memory, reduce rollout.slots or choose a smaller model.',
           )
         );
       });
@@ -203,8 +203,8 @@ export class Runs {
       if (outcome === null) {
         throw new Failure(
           'trainer_not_responding',
-          `The trainer of ${runId} did not respond.`,
-          'See trainer.log in the run folder. If the trainer hangs, end its process and resume the run.',
+          `The trainer of ${runId} has not responded yet.`,
+          'It executes the command after its current step, which can take minutes with a large model. If trainer.log shows that it hangs, end its process and resume the run.',
         );
       }
       const response = outcome === 'interrupted' ? undefined : outcome.meaning.acknowledged;
@@ -226,7 +226,7 @@ export class Runs {
     const again = `start a new run with the same configuration: \`starpo train --from ${runId}\``;
     throw new Failure(
       'run_not_resumable',
-      `Run ${runId} can't be resumed after iteration ${trained}, because none of its checkpoints has an optimizer state.`,
+      `Run ${runId} can't be resumed after iteration ${trained}, because ${newest === undefined ? 'it has no checkpoint' : 'none of its checkpoints has an optimizer state'}.`,
       newest === undefined
         ? `${again[0]!.toUpperCase()}${again.slice(1)}.`
         : `Fork from checkpoint ${newest} with a new optimizer: \`starpo train --from ${runId}@${newest}\`. Or ${again}.`,
@@ -266,7 +266,7 @@ export class Runs {
     throw new Failure(
       'run_unreadable',
       `The run folder ${this.folder(runId)} can't be read: ${reason}.`,
-      'Restore its run.json, for example from a backup or a copy of the run.',
+      'If its run.json is damaged, restore it, for example from a backup or a copy of the run.',
     );
   }
 }

@@ -43,7 +43,7 @@ export async function submitRun(
 
 function requireSubmittable({ runs }: Core, runId: string): void {
   if (isLive(runs.get(runId).status) || runs.isLoading(runId))
-    throw new Failure('run_active', `Run ${runId} is already running.`, 'Submit another run.');
+    throw new Failure('run_active', `Run ${runId} is running or paused.`, 'Submit another run.');
   runs.requireStartable(runId);
 }
 

@@ -130,7 +130,7 @@ async function perform(core: Core, handlers: Handlers, name: unknown, input: unk
     const path = issue.path.map(String).join('.') || 'the input';
     throw new Failure(
       'input_invalid',
-      `${name}: ${path} ${issueInWords(issue)}`,
+      `${name}: ${path} ${issueInWords(issue)}.`,
       fields.length === 0 ? 'Expected an empty object.' : `Expected fields: ${fields.join(', ')}.`,
     );
   }

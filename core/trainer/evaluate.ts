@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { endChild } from '../base/process.ts';
 import { Failure } from '../contract/failure.ts';
-import { parseTrainerError, trainerUnusable } from './trainer-error.ts';
+import { parseTrainerError, unstartable } from './trainer-error.ts';
 
 const progress = z.object({
   done: z.int(),
@@ -56,7 +56,7 @@ export function launchEvaluation(
     errors = (errors + text).slice(-errorLimit);
   });
   const ended = new Promise<unknown>((resolve, reject) => {
-    child.once('error', (error) => reject(trainerUnusable(`Can't start the trainer ${executable}: ${error.message}`)));
+    child.once('error', (error) => reject(unstartable(executable, error)));
     child.once('close', (status, signal) => {
       if (status === 0 && result !== undefined) return resolve(result);
       const ending = `The evaluation ended with ${signal ?? `status ${status}`}.`;

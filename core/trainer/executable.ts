@@ -18,7 +18,7 @@ export function findTrainer(candidates: readonly string[]): string {
   throw new Failure(
     'trainer_missing',
     `The trainer was not found at ${listWithOr(candidates)}.`,
-    'In a checkout, run `npm run setup` to build it. Otherwise reinstall the app, or set STARPO_TRAINER to the path of a trainer.',
+    'If STARPO_TRAINER is set, correct it. In a checkout, run `npm run setup` to build the trainer. Otherwise reinstall the app.',
   );
 }
 

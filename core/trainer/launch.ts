@@ -12,7 +12,7 @@ const logLimit = 1 << 16;
 export interface LaunchedTrainer {
   pid: number;
   /** Resolves when the trainer exits, with its error if it reported one. */
-  ended: Promise<{ status: number | null; error: Failure | null }>;
+  ended: Promise<{ status: number | null; signal: NodeJS.Signals | null; error: Failure | null }>;
 }
 
 /**
@@ -30,11 +30,13 @@ export async function launchTrainer(
   const logStart = fstatSync(log).size;
   try {
     const child = spawn(executable, args, { detached: true, stdio: ['ignore', log, log], env });
-    const ended = new Promise<{ status: number | null; error: Failure | null }>((resolve) => {
-      child.once('exit', (status) => {
-        resolve({ status, error: status === 0 ? null : parseTrainerError(textAfter(logPath, logStart)) });
-      });
-    });
+    const ended = new Promise<{ status: number | null; signal: NodeJS.Signals | null; error: Failure | null }>(
+      (resolve) => {
+        child.once('exit', (status, signal) => {
+          resolve({ status, signal, error: status === 0 ? null : parseTrainerError(textAfter(logPath, logStart)) });
+        });
+      },
+    );
     await new Promise<void>((started, failed) => {
       child.once('spawn', started);
       child.once('error', failed);

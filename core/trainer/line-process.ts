@@ -59,7 +59,13 @@ export class LineProcess {
     if (this.ended) throw this.ended;
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const timer = setTimeout(() => {
-      this.fail(this.unusable(`no answer within ${timeout / 1000} s`));
+      this.fail(
+        new Failure(
+          'trainer_unusable',
+          `The trainer did not answer within ${timeout / 1000} s.`,
+          'Try again, or choose another level. `starpo env check` shows how long a program of your own takes.',
+        ),
+      );
       endChild(this.child);
     }, timeout);
     this.pending.push({ resolve, reject });

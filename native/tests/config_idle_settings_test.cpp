@@ -116,6 +116,10 @@ TEST_CASE("clipping has no effect if each iteration takes a single on-policy ste
     CHECK(idle_after({{"/policy_loss/mini_batch", 128}, {"/filter/strategy", "none"}}).contains(path));
     CHECK(idle_after({{"/optimizer/learning_rate", 0}}).contains(path));
   }
+  // The cross-entropy of successful episodes does not depend on the ratio.
+  const char* cross_entropy = "policy_loss.cross_entropy_coefficient";
+  CHECK_FALSE(idle_after(one_step).contains(cross_entropy));
+  CHECK(idle_after({{"/optimizer/learning_rate", 0}}).contains(cross_entropy));
   // The filter keeps at least one group per environment.
   auto small = starpo_s_example().at("environments").at(0);
   small.update({{"label", "small"}, {"share", 0.15}});

@@ -66,7 +66,8 @@ TEST_CASE("an unusable device is rejected with the reason") {
     return std::string("accepted");
   };
   CHECK(error_text(0) ==
-        "device_unavailable: cuda:0 (Tesla T4) is not usable: its compute capability is 7.5, but the kernels need 8.0");
+        "device_unavailable: cuda:0 (Tesla T4) is not usable: its compute capability is 7.5, but the kernels need 8.0 "
+        "or higher");
   CHECK(error_text(2) == "device_unavailable: cuda:2 does not exist: the last GPU is cuda:1");
   list = {};
   list.unavailable = Unavailable{"no_gpu", "the NVIDIA driver shows no GPU", "look"};

@@ -424,7 +424,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['fly'], 'usage_invalid', '--help'],
     [['check', '--config', 'nope.json'], 'config_unreadable', "error: nope.json can't be read: file not found.\n"],
     [['adopt', '/nope'], 'run_folder_invalid', 'The folder /nope was not found.'],
-    [['webshop', 'import', '/nope'], 'catalogue_missing', "error: The folder /nope can't be read: file not found.\n"],
+    [['webshop', 'import', '/nope'], 'catalogue_missing', "error: Can't read the folder /nope: file not found.\n"],
     [['env', 'check', 'true', '--directory', '/nope'], 'directory_missing', 'The folder /nope was not found.'],
     [['sweep', 'new', '/nope.json'], 'study_invalid', "error: /nope.json can't be read: file not found.\n"],
     [['stpo'], 'usage_invalid', 'Did you mean stop?'],

@@ -164,7 +164,7 @@ describe('completion', () => {
 test('printed texts of runs cannot control the terminal', () => {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   print('one\ttwo\nthree\u001b]52;c;cm0=\u0007\u009b2J');
-  expect(write.mock.calls).toEqual([['one\ttwo\nthree\\u{1b}]52;c;cm0=\\u{7}\\u{9b}2J\n']]);
+  expect(write.mock.calls).toEqual([['one\ttwo\nthree\\u001b]52;c;cm0=\\u0007\\u009b2J\n']]);
   write.mockRestore();
 });
 

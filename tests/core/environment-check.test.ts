@@ -63,6 +63,13 @@ test('each fault is found, with its reason', async () => {
   expect(await failures(answering(start, '{ observation: "s", reward: null, done: true }'))).toMatchObject({
     'plays episodes with valid answers and finite rewards': 'Invalid answer: reward must be a number.',
   });
+  const terms = '{ observation: "s", reward: 1, terms: { win: 0.5 }, done: true }';
+  expect(await failures(answering(start, terms))).toMatchObject({
+    'plays episodes with valid answers and finite rewards': 'Invalid answer: terms must add up to the reward.',
+  });
+  expect(await failures("printf '\\344\\n'; cat")).toEqual({
+    'starts and answers hello': 'The program wrote bytes that are not UTF-8.',
+  });
   expect(await failures(answering('{ observation: String(count) }', step))).toEqual({
     'the same seed gives the same episode': expect.stringContaining('gave a different episode'),
   });

@@ -177,13 +177,17 @@ describe('recognizing what to import', { timeout: 60_000 }, () => {
     ]);
     const path = join(world.folder, 'mlflow.db');
     const database = new Sqlite(path);
-    database.exec(`CREATE TABLE runs (run_uuid VARCHAR, name VARCHAR);
+    database.exec(`CREATE TABLE runs (run_uuid VARCHAR, name VARCHAR, lifecycle_stage VARCHAR);
       CREATE TABLE metrics ("key" VARCHAR, value FLOAT, timestamp BIGINT, run_uuid VARCHAR, step BIGINT, is_nan BOOLEAN);
-      INSERT INTO runs VALUES ('c3', 'seed c3');
-      INSERT INTO metrics VALUES ('critic/score/mean', 0.75, 1700000000000, 'c3', 1, 0), ('actor/grad_norm', 0, 1700000000000, 'c3', 1, 1);`);
+      INSERT INTO runs VALUES ('c3', 'seed c3', 'active'), ('d4', 'deleted', 'deleted');
+      INSERT INTO metrics VALUES ('critic/score/mean', 0.75, 1700000000000, 'c3', 1, 0), ('actor/grad_norm', 0, 1700000000000, 'c3', 1, 1),
+        ('actor/loss', 1.7976931348623157e308, 1700000000000, 'c3', 1, 0), ('system/cpu', 50, 1700000000000, 'c3', 30, 0),
+        ('critic/score/mean', 0.5, 1700000000000, 'd4', 1, 0);`);
     database.close();
+    expect(await inspect(path)).toHaveLength(1);
     const series = await imported(path);
     expect(series['rollout/reward_mean']).toEqual({ points: [[1, 0.75]], times: [1_700_000_000_000] });
+    expect(Object.keys(series)).toEqual(['rollout/reward_mean']);
     const [other] = await inspect(write('other.db', readFileSync(path).fill(0, 100)));
     expect(other!.problem).toMatchObject({ code: 'import_malformed' });
   });
@@ -272,6 +276,27 @@ describe('recognizing what to import', { timeout: 60_000 }, () => {
   ])('recognizes the names of %s', async (from, columns) => {
     const [run] = await inspect(write('table.csv', `step,${columns.join(',')}\n1,${columns.map(() => 1).join(',')}\n`));
     expect(run).toMatchObject({ from, problem: null });
+  });
+
+  test("reads verl's validation before training, which has no global step", async () => {
+    const lines = [
+      'step:0 - val-core/gsm8k/acc/mean@1:0.31',
+      ...[1, 2].map((step) => `step:${step} - training/global_step:${step} - critic/score/mean:0.5`),
+    ];
+    const series = await imported(write('verl.log', `[W1126 socket.cpp:464] a warning\n${lines.join('\n')}\n`));
+    expect(series['evaluation/gsm8k/success_rate']!.points).toEqual([[0, 0.31]]);
+    expect(series['rollout/reward_mean']!.points).toEqual([
+      [1, 0.5],
+      [2, 0.5],
+    ]);
+  });
+
+  test('reads quoted cells with mixed line endings', async () => {
+    const series = await imported(write('mixed.csv', '"step","success"\r\n"1","0.25"\n"2","0.5"\n'));
+    expect(series['rollout/success_rate']!.points).toEqual([
+      [1, 0.25],
+      [2, 0.5],
+    ]);
   });
 
   test('names the line that is not valid JSON', async () => {

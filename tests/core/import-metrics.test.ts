@@ -536,6 +536,26 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     await expect(attempt(large)).rejects.toMatchObject({ code: 'import_too_large' });
   });
 
+  test('the CLI imports files of one name from different folders, and skips those without metrics', async () => {
+    for (const [folder, values] of [
+      ['a', [0.1, 0.2]],
+      ['b', [0.7, 0.8, 0.9]],
+      ['c', []],
+    ] as const) {
+      mkdirSync(join(world.folder, folder));
+      const rows = values.map((value, index) => `${index + 1},${value}\n`).join('');
+      write(`${folder}/metrics.csv`, `step,success\n${rows}`);
+    }
+    const paths = ['a', 'b', 'c'].map((folder) => join(world.folder, folder, 'metrics.csv'));
+    const { status, output, errors } = await starpoHere(['import', ...paths, '--json'], world.environment());
+    expect(status).toBe(0);
+    expect(errors).toMatch(/^warning: The run "metrics" was skipped: The table is empty\./);
+    const core = await world.core();
+    const imported = JSON.parse(output) as { runId: string; file: string }[];
+    expect(imported.map(({ file }) => file)).toEqual(['a/metrics.csv', 'b/metrics.csv']);
+    expect(imported.map(({ runId }) => core.runs.get(runId).latest['rollout/success_rate'])).toEqual([0.2, 0.9]);
+  });
+
   test('the CLI imports a file', async () => {
     const path = write('my run.csv', 'step,reward,junk,kl\n1,0.5,x,0\n2,0.75,y,0\n');
     const run = (...args: string[]) => starpoHere(args, world.environment());

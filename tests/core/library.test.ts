@@ -159,8 +159,20 @@ describe('the run library', { timeout: 120_000 }, () => {
       refused: [{ error: { code: 'run_needed' } }],
     });
     expect(core.queue.list()).toEqual(['waits']);
-    expect(await core.trash.delete(['fork', 'waits'])).toMatchObject({ refused: [] });
+    expect(await core.trash.delete(['waits', 'fork'])).toMatchObject({ refused: [] });
     expect(core.queue.list()).toEqual([]);
+    const entries = (await core.trash.list()).map(({ id }) => id);
+    expect(await core.trash.restore([...entries, ...entries])).toHaveLength(2);
+  });
+
+  test('a run whose checkpoint another run starts from is kept, also if that run is not a fork', async () => {
+    world.run('start');
+    writeCheckpoints('start', [2]);
+    const config = JSON.parse(readFileSync(join(world.run('other'), 'run.json'), 'utf8'));
+    const model = join(folder('start'), 'checkpoints/000002');
+    writeFileSync(join(folder('other'), 'run.json'), JSON.stringify({ ...config, start: { ...config.start, model } }));
+    for (const id of ['start', 'other']) await core.supervisor.add(id);
+    expect(await core.trash.delete(['start'])).toMatchObject({ refused: [{ error: { code: 'run_needed' } }] });
   });
 
   test('frees space and keeps pinned checkpoints and those that forks start from', async () => {

@@ -144,7 +144,7 @@ describe('faults', () => {
     [
       'another type of answer',
       (socket) => socket.send('{"type":"state","data":{}}'),
-      /sent .*state.* without a request/,
+      /sent .*state.* instead of "observation"/,
     ],
     ['no reward', (socket) => socket.send(observation({ reward: null })), /is null, which can mean NaN/],
     [

@@ -52,9 +52,8 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
       'Put the runs to fit to into `tuning`; runs in `held-out` only score the result.',
     );
   if (fits) warnOfModels(tuning);
-  if (fit) writeCalibration(dataFolder(home), fitted(tuning));
+  const calibration = fit ? fitted(tuning) : readCalibration(dataFolder(home));
   const leftOut = options.crossValidate ? validated(tuning) : null;
-  const calibration = readCalibration(dataFolder(home));
   const there = Object.entries(parts) as [PartName, LabeledRuns][];
   if (chart)
     writeChart(
@@ -62,6 +61,7 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
       there.flatMap(([, { runs }]) => runs),
       calibration,
     );
+  if (fit) writeCalibration(dataFolder(home), calibration);
   const scored = there.map(([name, { runs }]) => [name, scorePart(runs, calibration)] as const);
   if (json) {
     const { all, ...named } = Object.fromEntries(scored);

@@ -66,7 +66,7 @@ function successOf(series: Output<'runs.series'>): Success[] {
   return series.flatMap(({ name, iterations, values }) => {
     const environment = evaluatedLabel(name);
     if (environment === undefined || values.length === 0) return [];
-    const best = Math.max(...values);
+    const best = values.reduce((most, value) => Math.max(most, value));
     return { environment, last: values.at(-1)!, best, bestIteration: iterations[values.indexOf(best)]! };
   });
 }

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
-import { basename, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Client } from '../../contract/client.ts';
 import { asDiskFull, Failure } from '../../contract/failure.ts';
 import { fileReason } from '../../contract/file-errors.ts';
@@ -28,7 +28,7 @@ interface LocalFile {
  * from clients.
  */
 export async function importFiles(paths: string[], { home, json, ...flags }: ImportFlags): Promise<void> {
-  const files = (await Promise.all(paths.map(filesIn))).flat();
+  const files = (await Promise.all(distinctly(paths).map(({ path, name }) => filesIn(path, name)))).flat();
   await cancelable(`Importing ${paths.join(', ')}`, (context) =>
     withClient(
       home,
@@ -46,13 +46,24 @@ export async function importFiles(paths: string[], { home, json, ...flags }: Imp
   );
 }
 
-async function filesIn(path: string): Promise<LocalFile[]> {
+/** Names the paths by their last part, or by what follows their common folder if last parts are equal. Leaves out repeated paths. */
+function distinctly(paths: readonly string[]): LocalFile[] {
+  const distinct = [...new Map(paths.map((path) => [resolve(path), path]))];
+  const named = distinct.map(([, path]) => ({ path, name: basename(path) }));
+  if (new Set(named.map(({ name }) => name)).size === named.length) return named;
+  const isCommon = (folder: string) => distinct.every(([whole]) => whole.startsWith(join(folder, sep)));
+  let common = dirname(distinct[0]![0]);
+  while (!isCommon(common)) common = dirname(common);
+  return distinct.map(([whole, path]) => ({ path, name: relative(common, whole).replaceAll(sep, '/') }));
+}
+
+async function filesIn(path: string, given: string): Promise<LocalFile[]> {
   try {
-    if (!(await stat(path)).isDirectory()) return [{ path, name: basename(path) }];
+    if (!(await stat(path)).isDirectory()) return [{ path, name: given }];
     const entries = await readdir(path, { recursive: true, withFileTypes: true });
     const files = entries.flatMap((entry) => {
       const file = join(entry.parentPath, entry.name);
-      const name = join(basename(path), relative(path, file)).replaceAll(sep, '/');
+      const name = join(given, relative(path, file)).replaceAll(sep, '/');
       return entry.isFile() && isImportable(name) ? [{ path: file, name }] : [];
     });
     if (files.length > 0) return files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -97,10 +108,14 @@ async function importUploads(
       `The files contain ${chosen.length} runs${run === undefined ? '' : ` named "${run}"`}, but --name sets the name of one.`,
       run === undefined ? 'Choose one with --run.' : 'Import them without --name, then use `starpo rename`.',
     );
-  const invalid = chosen.find(({ problem }) => problem !== null)?.problem;
-  if (invalid) throw new Failure(invalid.code, invalid.message, invalid.hint);
+  const valid = chosen.filter(({ problem }) => problem === null);
+  for (const { name, problem } of chosen) {
+    if (!problem) continue;
+    if (valid.length === 0) throw new Failure(problem.code, problem.message, problem.hint);
+    warn(`The run "${name}" was skipped: ${problem.message} ${problem.hint}`);
+  }
   const imported = [];
-  for (const each of chosen) {
+  for (const each of valid) {
     const request = { uploads, key: each.key, from, name };
     const runId = dryRun
       ? null
@@ -112,6 +127,8 @@ async function importUploads(
 }
 
 function choose(found: readonly Importable[], run: string | undefined): Importable[] {
+  if (found.length === 0)
+    throw new Failure('import_empty', 'The files contain no runs with metrics.', 'Choose other files.');
   if (run === undefined) return [...found];
   const chosen = found.filter(({ name }) => name === run);
   if (chosen.length > 0) return chosen;

@@ -99,7 +99,12 @@ export function sourceOf(
   if (given.length === 0) throw usage('Name a preset, a run or a configuration.');
   if (given.length > 1) throw usage('Name only one of a preset, a run and a configuration.');
   const [, run, iteration] = /^([^@]*)(?:@(\d{1,7}))?$/.exec(from ?? '') ?? [];
-  if (keepOptimizer && iteration === undefined) throw usage('--keep-optimizer needs a checkpoint.');
+  if (keepOptimizer && iteration === undefined)
+    throw new Failure(
+      'usage_invalid',
+      '--keep-optimizer needs a checkpoint.',
+      `Use --from RUN@ITERATION. See ${help}.`,
+    );
   if (preset !== undefined) return { preset };
   if (config !== undefined) return { config: readConfigFile(config) };
   if (!run?.trim()) throw usage(`"${from}" is not a run or a checkpoint (run@iteration).`);

@@ -166,6 +166,6 @@ function finish(folder: string, results: Results): void {
   throw new Failure(
     'study_incomplete',
     `${count} ${count === 1 ? 'run has' : 'runs have'} not completed.`,
-    'Run the command again to resume them, or see the reasons with `starpo sweep show SWEEP`.',
+    'Run the command again to resume them. `starpo runs` lists the runs, and `starpo show RUN` shows why one failed.',
   );
 }

@@ -59,7 +59,7 @@ export async function newStudy(
     throw new Failure(
       'usage_invalid',
       'Specify either a file or --study.',
-      'Example: starpo sweep new --study figure-7. `starpo sweep papers` lists the studies.',
+      'Example: `starpo sweep new --study figure-7`. `starpo sweep papers` lists the studies.',
     );
   const content = file === undefined ? null : readStudy(file);
   await withClient(home, async (client) => {

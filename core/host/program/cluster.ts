@@ -37,7 +37,10 @@ export function addClusterCommands(root: Command): void {
   command(cluster, 'targets', 'list the clusters of targets.json', [json], listTargets);
   command(cluster, 'check <target>', 'check whether and when a job could run on a cluster', [], checkTarget);
   const target = onCluster[0]!;
-  command(cluster, 'script', 'print the batch script of a run', [target], printScript).argument('<run>', runNames);
+  const required = option(target.flags, 'cluster of targets.json')
+    .argParser(checkedBy(targetName))
+    .makeOptionMandatory();
+  command(cluster, 'script', 'print the batch script of a run', [required], printScript).argument('<run>', runNames);
   const acts = [
     ['cancel', 'cancel the job of a run; a running trainer writes a checkpoint first', cancelJob],
     ['hold', 'hold a pending job', holdJob],

@@ -33,7 +33,7 @@ export function findFiles(folder: string): { found: { name: string; content: str
   const required = missing.filter(({ optional }) => optional === null);
   if (required.length === 0) return { found, missing };
   const list = listWithAnd(required.map(({ name, content }) => `${name} (${content})`));
-  throw new Failure('catalogue_missing', `${folder} has no file ${list}.`, whereToFind);
+  throw new Failure('catalogue_missing', `${folder} lacks ${list}.`, whereToFind);
 }
 
 function namesIn(folder: string): string[] {
@@ -41,11 +41,7 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder);
   } catch (error) {
     if (!asFileFailure(error)) throw error;
-    throw new Failure(
-      'catalogue_missing',
-      `The folder ${folder} can't be read: ${fileReason(error)}.`,
-      'Check its path.',
-    );
+    throw new Failure('catalogue_missing', `Can't read the folder ${folder}: ${fileReason(error)}.`, 'Check its path.');
   }
 }
 

@@ -17,7 +17,7 @@ const Paths clip_paths{"policy_loss.objective",         "policy_loss.ratio_level
                        "policy_loss.clip_turn_factor",  "policy_loss.dual_clip",
                        "policy_loss.tau_positive",      "policy_loss.tau_negative",
                        "policy_loss.log_ratio_penalty", "policy_loss.likelihood_coefficient",
-                       "policy_loss.likelihood_gate",   "policy_loss.cross_entropy_coefficient"};
+                       "policy_loss.likelihood_gate"};
 const Paths tau_paths{"policy_loss.tau_positive", "policy_loss.tau_negative"};
 const Paths correction_paths{"correction.weights",      "correction.level",      "correction.low",  "correction.high",
                              "correction.trust_region", "correction.divergence", "correction.bound"};
@@ -210,7 +210,7 @@ void add_optimizer(const RunConfig& config, IdleList& idle) {
   if (warms_up) {
     const std::string reason = "critic.warmup lasts until the last iteration: the policy is never trained";
     idle.add({"optimizer.learning_rate", "optimizer.gradient_clip", "policy_loss.entropy_coefficient",
-              "policy_loss.entropy_tokens", "policy_loss.average"},
+              "policy_loss.entropy_tokens", "policy_loss.cross_entropy_coefficient", "policy_loss.average"},
              reason);
     idle.add(clip_paths, reason);
     idle.add(correction_paths, reason);
@@ -218,7 +218,7 @@ void add_optimizer(const RunConfig& config, IdleList& idle) {
   if (config.optimizer.learning_rate > 0) return;
   const std::string reason = "optimizer.learning_rate is 0: the policy does not change";
   idle.add({"optimizer.gradient_clip", "policy_loss.entropy_coefficient", "policy_loss.entropy_tokens",
-            "policy_loss.average"},
+            "policy_loss.cross_entropy_coefficient", "policy_loss.average"},
            reason);
   idle.add(correction_paths, reason);
   if (!critic_learns)
@@ -254,8 +254,8 @@ void add_reinforcement(IdleList& idle) {
             "advantage.history", "advantage.history_exponent", "advantage.episode_term", "advantage.gate"},
            reason);
   idle.add(clip_paths, reason);
-  idle.add({"policy_loss.entropy_coefficient", "policy_loss.entropy_tokens", "policy_loss.average",
-            "policy_loss.mini_batch", "policy_loss.epochs"},
+  idle.add({"policy_loss.entropy_coefficient", "policy_loss.entropy_tokens", "policy_loss.cross_entropy_coefficient",
+            "policy_loss.average", "policy_loss.mini_batch", "policy_loss.epochs"},
            reason);
   idle.add(correction_paths, reason);
   idle.add({"replay.iterations", "replay.share"}, reason);

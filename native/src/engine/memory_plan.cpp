@@ -44,8 +44,9 @@ std::string setting_that_fits(const EngineNeeds& needs, const std::function<Memo
   EngineNeeds without_diagnostics = needs;
   without_diagnostics.reads_start = false;
   if (const auto setting = find_setting(without_diagnostics)) return *setting;
-  return "no value of optimizer.micro_batch_tokens, optimizer.recompute, rollout.slots or diagnostics.every fits: use "
-         "a smaller model, a smaller rollout.context, critic.model none, or a device with more memory";
+  return "no value of optimizer.micro_batch_tokens, optimizer.recompute, rollout.slots or diagnostics.every fits: "
+         "close other programs that use the memory, or use a smaller model, a smaller rollout.context, critic.model "
+         "head instead of full, or a device with more memory";
 }
 
 std::string memory_plan_json(const MemoryPlan& plan) {

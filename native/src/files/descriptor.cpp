@@ -43,11 +43,11 @@ int write_all(int descriptor, std::string_view bytes) {
 
 Error write_error(const std::filesystem::path& file, int error_number) {
   if (error_number == ENOSPC || error_number == EDQUOT)
-    return Error("disk_full", "no space left on the disk to write " + file.string(),
+    return Error("disk_full", "no disk space or quota left to write " + file.string(),
                  "free some space" + std::string(kThen));
   if (error_number == EFBIG)
     return Error("disk_full", file.string() + " reached the file size limit",
-                 "raise the limit (ulimit -f)" + std::string(kThen));
+                 "raise the limit (ulimit -f), or use a file system that allows larger files" + std::string(kThen));
   if (error_number == ELOOP)
     return Error("file_unwritable", file.string() + " is a symbolic link, and the trainer does not write through links",
                  "check its target and remove the link" + std::string(kThen));

@@ -134,10 +134,10 @@ inline constexpr std::array kIterationMetrics{
         kRolloutEnvironmentFailureRate, "share",
         "episodes in which an environment or the reward program failed at least once; absent without environments "
         "of type `process` and without a reward program"},
-    Description{
-        kRolloutVoidRate, "share",
-        "void episodes, in which an environment or the reward program failed twice; the other metrics exclude them; "
-        "absent without environments of type `process` and without a reward program"},
+    Description{kRolloutVoidRate, "share",
+                "void episodes, in which an environment or the reward program failed twice; metrics other than this "
+                "one and `rollout/environment_failure_rate` exclude them; absent without environments of type "
+                "`process` and without a reward program"},
     Description{kRolloutRewardMean, "reward", "mean episode score, including penalties"},
     Description{
         kRolloutRewardTerm, "reward",
@@ -163,7 +163,7 @@ inline constexpr std::array kIterationMetrics{
     Description{kRolloutRandomSuccessLogprob, "nats",
                 "level difficulty: log probability (at least log 0.001) that random actions solve the level within the "
                 "episode's action limit, averaged over groups; higher is easier. Absent for stochastic environments "
-                "(Bandit, slippery ice) and for levels with too many states to enumerate"},
+                "(Bandit, slippery ice, `process`), for WebShop, and for levels with too many states to enumerate"},
     Description{kRolloutTurns, "turns", "turns per episode"},
     Description{kRolloutActions, "actions", "executed actions per episode"},
     Description{kRolloutFormatValidRate, "share", "turns whose response had all required blocks"},
@@ -235,33 +235,39 @@ inline constexpr std::array kIterationMetrics{
     Description{kRolloutLogprobGapKl, "nats",
                 "KL(rollout || update), estimated on the tokens of `rollout/logprob_gap` (k3)"},
     Description{kFilterKeptGroups, "groups", "groups kept for training, over all environments"},
-    Description{kFilterKeptRewardStd, "reward", "mean in-group reward std of kept groups; absent for group size 1"},
-    Description{kFilterGatedGroups, "groups", "kept groups that `advantage.gate` removed; absent if it is 0"},
+    Description{kFilterKeptRewardStd, "reward",
+                "mean in-group reward std of kept groups; absent for group size 1 and if no group is kept"},
+    Description{kFilterGatedGroups, "groups",
+                "kept and replayed groups that `advantage.gate` removed; absent if it is 0"},
     Description{kReplayShare, "share", "episodes of the update that are replayed; absent without replay"},
     Description{kReplayStaleness, "iterations",
                 "mean iterations since replayed episodes were sampled; absent without any"},
     Description{kActorLoss, "", "mean over optimizer steps; the sum of the terms whose names begin with `actor/loss_`"},
     Description{kActorLossPolicy, "", "term of the loss: the policy objective"},
     Description{kActorLossEntropy, "", "term of the loss: the entropy bonus; absent if its coefficient is 0"},
-    Description{kActorLossKl, "", "term of the loss: KL to the reference; absent unless `kl.placement` is `loss`"},
+    Description{kActorLossKl, "",
+                "term of the loss: KL to the reference; absent if `kl.coefficient` is 0 or `kl.placement` is `reward`"},
     Description{kActorLossLogRatio, "", "term of the loss: squared log-ratios; absent if the penalty is 0"},
     Description{kActorLossLikelihood, "",
                 "term of the loss: lost likelihood of good tokens (LLDS); absent if its coefficient is 0"},
-    Description{kActorLossCrossEntropy, "-",
+    Description{kActorLossCrossEntropy, "",
                 "term of the loss: cross-entropy of successful episodes (VAPO); absent if its coefficient is 0"},
     Description{kActorEntropy, "nats", "mean over trained tokens, without skipped samples"},
     Description{kActorGradNorm, "", "global gradient norm before clipping, mean over optimizer steps"},
     Description{kActorGradNormMax, "", "global gradient norm before clipping, maximum over optimizer steps"},
-    Description{kActorClipFractionLow, "share", "trained tokens clipped at the lower bound of the ratio"},
-    Description{kActorClipFractionHigh, "share", "trained tokens clipped at the upper bound of the ratio"},
+    Description{kActorClipFractionLow, "share", "trained tokens clipped at the lower bound (`policy_loss.clip_low`)"},
+    Description{kActorClipFractionHigh, "share", "trained tokens clipped at the upper bound (`policy_loss.clip_high`)"},
     Description{kActorRatioMax, "",
                 "largest ratio of update to rollout probability of a trained token, over optimizer steps; 1 if the "
                 "policy did not change"},
-    Description{kActorApproximateKl, "nats",
-                "rollout minus update log-probability, mean over trained tokens, without skipped samples"},
-    Description{kActorKlToReference, "nats",
-                "KL to the reference by `kl.estimator`, mean over trained tokens, before the update; absent where "
-                "`kl.coefficient` is 0"},
+    Description{
+        kActorApproximateKl, "nats",
+        "rollout minus update log-probability (with corrections: before the update minus update), mean over trained "
+        "tokens, without skipped samples"},
+    Description{
+        kActorKlToReference, "nats",
+        "KL to the reference by `kl.estimator`, from log-probabilities at sampling, mean over the tokens of kept and "
+        "replayed groups; absent where `kl.coefficient` is 0"},
     Description{
         kActorSkippedShare, "share",
         "samples (episodes, or parts of them with `rollout.context_turns`) without any advantage that the update "
@@ -271,12 +277,14 @@ inline constexpr std::array kIterationMetrics{
                 "tokens with an advantage above 0 whose importance weight was truncated; absent without corrections"},
     Description{kCorrectionTruncatedNegative, "share",
                 "tokens with an advantage below 0 whose importance weight was truncated; absent without corrections"},
-    Description{kCorrectionMaskedPositive, "share",
-                "tokens with an advantage above 0 that importance weights or the trust region removed from the update; "
-                "absent without corrections"},
-    Description{kCorrectionMaskedNegative, "share",
-                "tokens with an advantage below 0 that importance weights or the trust region removed from the update; "
-                "absent without corrections"},
+    Description{
+        kCorrectionMaskedPositive, "share",
+        "tokens with an advantage above 0 that importance weights or the trust region removed from the policy term; "
+        "absent without corrections"},
+    Description{
+        kCorrectionMaskedNegative, "share",
+        "tokens with an advantage below 0 that importance weights or the trust region removed from the policy term; "
+        "absent without corrections"},
     Description{kCorrectionEffectiveSampleSize, "share",
                 "effective sample size of the correction weights w: (sum of w)² / (tokens * sum of w²); absent without "
                 "corrections"},
@@ -298,11 +306,15 @@ inline constexpr std::array kIterationMetrics{
     Description{kAdvantageZeroStdShare, "share",
                 "share of the summed absolute advantages that comes from groups with zero reward std, after whitening: "
                 "update weight without a learning signal; absent if all advantages are 0, and for group size 1"},
-    Description{kAdvantageLogprobPositive, "nats",
-                "mean log-probability at sampling of tokens with an advantage above 0; if it and "
-                "`advantage/logprob_negative` sink together, good answers become unlikely (LLDS)"},
-    Description{kAdvantageLogprobNegative, "nats",
-                "mean log-probability at sampling of tokens with an advantage below 0"},
+    Description{
+        kAdvantageLogprobPositive, "nats",
+        "mean log-probability at sampling of tokens with an advantage (after whitening) above 0, without replayed "
+        "samples; if it and "
+        "`advantage/logprob_negative` sink together, good answers become unlikely (LLDS)"},
+    Description{
+        kAdvantageLogprobNegative, "nats",
+        "mean log-probability at sampling of tokens with an advantage (after whitening) below 0, without replayed "
+        "samples"},
     Description{kDiagnosticsMutualInformation, "nats",
                 "I(X; Z) of prompts X and first reasoning Z, per reasoning text: how much better its own prompt "
                 "explains it than the average prompt (RAGEN-2). All `diagnostics/` metrics are computed every "
@@ -340,27 +352,31 @@ inline constexpr std::array kIterationMetrics{
                 "KL divergence of the policy from the weights the run started with, per trained token (k3, at most "
                 "10), with or without a KL term; absent if those weights are missing when the run is resumed"},
     Description{kDiagnosticsGradNormLowStd, "",
-                "gradient norm of the policy objective, without entropy bonus and KL, on a sample of the third of "
+                "gradient norm of the policy objective, averaged over tokens, without entropy bonus, KL and "
+                "corrections, on a sample of the third of "
                 "trained groups with the lowest reward std; absent for fewer than three groups"},
     Description{kDiagnosticsGradNormMiddleStd, "",
-                "gradient norm of the policy objective, without entropy bonus and KL, on a sample of the middle third "
+                "gradient norm of the policy objective, averaged over tokens, without entropy bonus, KL and "
+                "corrections, on a sample of the middle third "
                 "of trained groups by reward std; absent for fewer than three groups"},
     Description{kDiagnosticsGradNormHighStd, "",
-                "gradient norm of the policy objective, without entropy bonus and KL, on a sample of the third of "
+                "gradient norm of the policy objective, averaged over tokens, without entropy bonus, KL and "
+                "corrections, on a sample of the third of "
                 "trained groups with the highest reward std; absent for fewer than three groups"},
     Description{kWarmStartLoss, "nats",
                 "mean cross-entropy per response token over the iteration's steps (task `warm_start`)"},
     Description{kTimeRollout, "s", "playing the episodes; no `time/` metric includes pauses"},
     Description{kTimeUpdate, "s",
-                "from the last response to the end of the iteration: filter, log-probabilities, advantages, optimizer "
-                "steps, and waiting for the episodes to be written"},
+                "from the end of the rollout to that of the iteration, without diagnostics: filter, log-probabilities, "
+                "advantages, optimizer steps, and waiting for the episodes to be written"},
     Description{kTimeDiagnostics, "s", "computing `diagnostics/`; absent if not computed"},
     Description{kTimeWrite, "s", "serializing, compressing and flushing episodes, in a thread beside the update"},
     Description{kTimeEvaluation, "s", "playing and writing an evaluation set; part of `evaluation` events"},
     Description{kTimeIteration, "s", "rollout, update and diagnostics, without evaluations and checkpoints"},
     Description{kThroughputGeneratedTokensPerSecond, "tokens/s", "sampled tokens / `time/rollout`"},
-    Description{kThroughputTrainedTokensPerSecond, "tokens/s",
-                "tokens processed by the update (including context, counted per epoch) / `time/update`"},
+    Description{
+        kThroughputTrainedTokensPerSecond, "tokens/s",
+        "tokens of the update's samples (including context and skipped samples, counted per epoch) / `time/update`"},
     Description{kMemoryPeakBytes, "bytes", "peak resident memory of the process"},
     Description{kMemoryDevicePeakBytes, "bytes",
                 "peak GPU memory in use at the end of an iteration, including other programs; absent on CPU"},

@@ -193,7 +193,8 @@ class SlotScheduler {
         throw Error(
             "non_finite_logprob",
             choice.id < 0 ? "the policy's logits are not finite" : "a sampled token's log-probability is not finite",
-            "fork the run from an earlier checkpoint with a lower optimizer.learning_rate");
+            "fork the run from an earlier checkpoint with a lower optimizer.learning_rate, or evaluate another "
+            "checkpoint; if the run has not trained yet, use another start.model");
       read(slot, state.player->accept(choice.id, choice.logprob, choice.entropy));
     }
     finish_if_ended(slot);

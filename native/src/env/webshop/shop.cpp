@@ -61,8 +61,10 @@ Shop::Shop(std::shared_ptr<const GoalList> goals, bool show_attributes)
 
 void Shop::start(std::uint64_t goal) {
   if (goal >= goals_->size())
-    throw Error("level_not_found", "goal " + std::to_string(goal) + " does not exist",
-                "use a number from 0 to " + std::to_string(goals_->size() - 1) + ", the goals of this catalogue");
+    throw Error(
+        "level_not_found", "goal " + std::to_string(goal) + " does not exist",
+        "use level seeds from 0 to " + std::to_string(goals_->size() - 1) +
+            " (levels.train_seed, levels.pool, levels.validation_seed), or set the environment's split to auto");
   goal_number_ = goal;
   goal_ = goals_->goal(goal);
   purchase_.reset();

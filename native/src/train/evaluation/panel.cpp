@@ -76,13 +76,17 @@ std::string record_panel(const fs::path& run_directory, const std::string& label
   if (!fs::exists(file, error)) {
     fs::create_directories(file.parent_path(), error);  // writing reports the error
     write_file_atomically(file, panel);
-  } else if (read_text_file(file, kMaxPanelBytes) != panel) {
+    return sha256(panel);
+  }
+  const auto earlier = read_text_file(file, kMaxPanelBytes);
+  if (!earlier)
+    throw Error("file_unreadable", "can't read " + file.string(), "check its permissions and its disk, then resume");
+  if (*earlier != panel)
     throw Error(
         kPanelChanged,
         "the levels of the evaluation " + label + " differ from those of the run's earlier evaluations in " + name +
             ", so their results can't be compared",
         "resume the run with the settings and the version of StarPO Studio that it was started with, or fork it");
-  }
   return sha256(panel);
 }
 
