@@ -161,7 +161,7 @@ const ratioLevels: Record<string, string> = {
 };
 
 function objectiveText({ policy_loss: loss }: RunConfig): string {
-  const dual = loss.dual_clip > 0 ? ` and a dual clip at ${loss.dual_clip}` : '';
+  const dual = loss.dual_clip > 0 ? `, with a dual clip at ${loss.dual_clip}` : '';
   const byTurn =
     loss.clip_turn_factor === 1 ? '' : `, with the clip range multiplied by ${loss.clip_turn_factor} per turn`;
   const limits = `${1 - loss.clip_low} and ${1 + loss.clip_high}`;

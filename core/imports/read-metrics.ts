@@ -79,17 +79,8 @@ export function readMetrics(
     return { name, isMapped, column, state, at, values };
   });
   // Trackers export runs of different lengths as one table.
-  steps.splice(
-    1 +
-      read.reduce(
-        (last, { state }) =>
-          Math.max(
-            last,
-            state.findLastIndex((cell) => cell !== 0),
-          ),
-        -1,
-      ),
-  );
+  const lengthOf = (state: Uint8Array) => 1 + state.findLastIndex((cell) => cell !== 0);
+  steps.splice(read.reduce((longest, { state }) => Math.max(longest, lengthOf(state)), 0));
   if (read.every(({ at }) => at.length === 0))
     throw new Failure(
       'import_empty',

@@ -111,10 +111,10 @@ export class Trash {
       const isTwice = all
         .slice(0, index)
         .some((other) => entries.find((each) => each.id === other)?.runId === entry.runId);
-      if (isTwice || existsSync(runFolder(home, entry.runId)))
-        throw isTwice
-          ? new Failure('run_exists', `Run ${entry.runId} is in the trash twice.`, 'Restore only one of the two.')
-          : new Failure('run_exists', `Another run with the id ${entry.runId} exists.`, 'Delete that run first.');
+      if (isTwice)
+        throw new Failure('run_exists', `Run ${entry.runId} is in the trash twice.`, 'Restore only one of the two.');
+      if (existsSync(runFolder(home, entry.runId)))
+        throw new Failure('run_exists', `Another run with the id ${entry.runId} exists.`, 'Delete that run first.');
       return entry;
     });
     for (const { id, runId } of restored) {

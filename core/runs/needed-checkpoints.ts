@@ -16,15 +16,17 @@ const models = z.looseObject({
 export async function neededCheckpoints(runs: Runs, runId: string): Promise<Map<number, string[]>> {
   const needed = new Map<number, string[]>();
   const folder = runs.folder(runId);
-  for (const { id, name, status } of runs.list()) {
+  for (const { id, name, parent, status, iteration } of runs.list()) {
     if (id === runId || status === 'completed') continue;
+    // It has a checkpoint. Reading the configurations of all runs would be slow.
+    if (!parent && iteration > 0) continue;
     const config = models.safeParse(await runs.config(id).catch(() => null)).data;
     if (!config) continue;
     const { start, kl } = config;
     const hasCheckpoint = checkpointsOf(runs.folder(id)).length > 0;
     for (const model of [hasCheckpoint ? '' : start.model, kl.coefficient === 0 ? '' : kl.reference]) {
-      const iteration = checkpointIn(folder, model);
-      if (iteration !== null) needed.set(iteration, [...new Set([...(needed.get(iteration) ?? []), name])]);
+      const at = checkpointIn(folder, model);
+      if (at !== null) needed.set(at, [...new Set([...(needed.get(at) ?? []), name])]);
     }
   }
   return needed;
