@@ -168,6 +168,6 @@ export function namingSource(error: unknown, sources: ReadonlyMap<string, string
   return new Failure(
     failure.code,
     `${source}: ${failure.message}`,
-    `Correct the file, or override the setting with ${source}=VALUE.`,
+    `Correct the file, or override the setting with +${source}=VALUE.`,
   );
 }
