@@ -47,7 +47,7 @@ int score_command(const std::filesystem::path& model_folder, const EngineSetting
 
 // Answers each line {"ids": [...]} with {"logprobs": [...], "entropies": [...]} for every id except the first, in nats
 // at temperature 1, until the input ends (docs/formats/score.md). Answers an invalid line with
-// {"error": {"code", "message"}}: malformed_line, token_out_of_vocabulary, sequence_too_long, non_finite_score,
+// {"error": {"code", "message", "hint"}}: malformed_line, token_out_of_vocabulary, sequence_too_long, non_finite_score,
 // out_of_memory. Errors: file_unwritable (stdout).
 void score_sequences(Network&, std::istream& requests, std::ostream& answers);
 
@@ -55,12 +55,12 @@ void score_sequences(Network&, std::istream& requests, std::ostream& answers);
 int compute_command();
 
 // Answers each line with advantages, a policy loss or kept groups, as computed in training, until the input ends
-// (docs/formats/compute.md). Answers an invalid line with {"error": {"code", "message"}}: malformed_line,
+// (docs/formats/compute.md). Answers an invalid line with {"error": {"code", "message", "hint"}}: malformed_line,
 // config_invalid, request_invalid, non_finite_result, out_of_memory. Errors: file_unwritable (answers).
 void compute_lines(std::istream& requests, std::ostream& answers);
 
 // Answers each line {"text": "..."} with {"ids": [...]} and {"ids": [...]} with {"text": "..."}, until the input ends
-// (docs/formats/tokenize.md). Answers an invalid line with {"error": {"code", "message"}}: malformed_line,
+// (docs/formats/tokenize.md). Answers an invalid line with {"error": {"code", "message", "hint"}}: malformed_line,
 // token_out_of_vocabulary, tokenizer_regex_limit. Throws the errors of Tokenizer::load, and file_unwritable (stdout).
 int tokenize_command(const std::filesystem::path& model_folder);
 
