@@ -2,7 +2,7 @@ import type { SettingChange } from './echo-trap.ts';
 import { sampleRunId } from './sample.ts';
 
 /** Length limit of a run's display name, in characters. */
-const maxLength = 80;
+export const maxNameLength = 80;
 
 /**
  * Returns the short id of a run: the random suffix of its id (`a16c`), with what was appended to it by hand (`a16c-copy`), or the seed of a sweep's
@@ -32,8 +32,9 @@ export function derivedName(parent: string, end: string, taken: readonly string[
   const base = parent.replace(derivedEnd, '');
   for (let count = 1; ; count++) {
     const suffix = `, ${end}${count === 1 ? '' : ` (${count})`}`;
-    const stem = base.length + suffix.length <= maxLength ? base : `${base.slice(0, maxLength - suffix.length - 1)}…`;
-    const name = `${stem}${suffix}`.slice(0, maxLength);
+    const stem =
+      base.length + suffix.length <= maxNameLength ? base : `${base.slice(0, maxNameLength - suffix.length - 1)}…`;
+    const name = `${stem}${suffix}`.slice(0, maxNameLength);
     if (!taken.includes(name)) return name;
   }
 }

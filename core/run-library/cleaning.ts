@@ -11,7 +11,7 @@ import { filesBytes, folderBytes } from '../run-directory/measure.ts';
 import { checkpointPath, trainSplit } from '../run-directory/names.ts';
 import { inside } from '../run-directory/rollouts.ts';
 import type { Annotations } from '../runs/annotations.ts';
-import { neededCheckpoints } from '../runs/needed-checkpoints.ts';
+import { modelReader, neededCheckpoints } from '../runs/needed-checkpoints.ts';
 import { type BusyParts, eachRun, makeIdle } from './busy.ts';
 import type { Sizes } from './sizes.ts';
 import type { Storage } from './storage.ts';
@@ -43,10 +43,11 @@ export class Cleaner {
   /** Returns the bytes that a cleaning would free, and why runs can't be cleaned. */
   async estimate(runIds: readonly string[]): Promise<{ episodes: number; checkpoints: number; refused: Refusal[] }> {
     const { runs } = this.parts;
+    const modelsOf = modelReader(runs);
     const freeable = { episodes: 0, checkpoints: 0 };
     const refused = await eachRun(runIds, async (runId) => {
       const folder = runs.folder(runId);
-      const { episodes, checkpoints } = await this.dispensable(runId);
+      const { episodes, checkpoints } = await this.dispensable(runId, modelsOf);
       for (const { files } of episodes) freeable.episodes += await filesBytes(files);
       for (const iteration of checkpoints)
         freeable.checkpoints += await folderBytes(join(folder, checkpointPath(iteration)));
@@ -71,11 +72,12 @@ export class Cleaner {
   ): Promise<{ bytes: number; refused: Refusal[] }> {
     let bytes = 0;
     let started = 0;
+    const modelsOf = modelReader(this.parts.runs);
     const refused = await eachRun(runIds, async (runId) => {
       if (signal.aborted) return;
       const run = started++;
       await makeIdle(this.parts, runId);
-      const dispensable = await this.dispensable(runId);
+      const dispensable = await this.dispensable(runId, modelsOf);
       const selected = {
         episodes: episodes ? dispensable.episodes : [],
         checkpoints: checkpoints ? dispensable.checkpoints : [],
@@ -92,7 +94,7 @@ export class Cleaner {
     return { bytes, refused };
   }
 
-  private async dispensable(runId: string): Promise<Dispensable> {
+  private async dispensable(runId: string, modelsOf: ReturnType<typeof modelReader>): Promise<Dispensable> {
     const { runs, database } = this.parts;
     const folder = runs.folder(runId);
     const episodes = listRollouts(database, runId)
@@ -102,7 +104,7 @@ export class Cleaner {
         return { iteration, files: [inside(folder, file), inside(folder, index)] };
       });
     const all = checkpointsOf(folder);
-    const needed = await neededCheckpoints(runs, runId);
+    const needed = await neededCheckpoints(runs, runId, modelsOf);
     const best = checkpointResults(database, runId)
       .filter(({ iteration }) => all.includes(iteration))
       .reduce<{ iteration: number; rate: number } | null>(

@@ -12,7 +12,7 @@ import { measureRun } from '../run-directory/measure.ts';
 import { runFiles, runFolder, tensorBoardFolder, trashFolder } from '../run-directory/names.ts';
 import { nameInStudy, type StudyFiles } from '../run-sync/study-files.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
-import { neededCheckpoints } from '../runs/needed-checkpoints.ts';
+import { modelReader, neededCheckpoints } from '../runs/needed-checkpoints.ts';
 import { type BusyParts, eachRun, makeIdle } from './busy.ts';
 
 /** How long (ms) a deleted run can be restored. */
@@ -62,14 +62,18 @@ export class Trash {
 
   /** Moves runs to the trash. Refuses runs that are in use or needed by others. */
   async delete(runIds: readonly string[]): Promise<{ deleted: TrashedRun[]; refused: Refusal[] }> {
-    const { home, supervisor } = this.parts;
+    const { home, runs, supervisor } = this.parts;
     ensureFolder(trashFolder(home));
     const moved: string[] = [];
+    const deleted = new Set<string>();
+    const read = modelReader(runs);
+    const modelsOf = async (id: string) => (deleted.has(id) ? undefined : read(id));
     const move = async (runId: string) => {
-      await makeIdle(this.parts, runId, () => this.refuseNeeded(runId));
+      await makeIdle(this.parts, runId, () => this.refuseNeeded(runId, modelsOf));
       const id = `${runId}.${Date.now()}`;
       await moveFolder(runFolder(home, runId), this.path(id));
       moved.push(id);
+      deleted.add(runId);
     };
     const refused: Refusal[] = [];
     for (let left = runIds; left.length > 0; ) {
@@ -156,8 +160,8 @@ export class Trash {
     if (expired.length > 0) this.publish();
   }
 
-  private async refuseNeeded(runId: string): Promise<void> {
-    const needed = [...(await neededCheckpoints(this.parts.runs, runId)).values()].flat();
+  private async refuseNeeded(runId: string, modelsOf: ReturnType<typeof modelReader>): Promise<void> {
+    const needed = [...(await neededCheckpoints(this.parts.runs, runId, modelsOf)).values()].flat();
     if (needed.length > 0)
       throw new Failure(
         'run_needed',

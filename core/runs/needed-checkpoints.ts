@@ -9,25 +9,39 @@ const models = z.looseObject({
   kl: z.looseObject({ reference: z.string(), coefficient: z.number() }),
 });
 
+/** Returns a function that reads the models of runs, each once; undefined if a configuration is unreadable. */
+export function modelReader(runs: Runs) {
+  const read = new Map<string, Promise<z.infer<typeof models> | undefined>>();
+  const modelsOf = async (runId: string) => models.safeParse(await runs.config(runId).catch(() => null)).data;
+  return (runId: string) => {
+    const found = read.get(runId) ?? modelsOf(runId);
+    read.set(runId, found);
+    return found;
+  };
+}
+
 /**
  * Returns the checkpoints of a run that other runs need, with the names of those runs: a run needs its start until it has its own checkpoint, and the
  * reference model of its KL term.
  */
-export async function neededCheckpoints(runs: Runs, runId: string): Promise<Map<number, string[]>> {
+export async function neededCheckpoints(
+  runs: Runs,
+  runId: string,
+  modelsOf: ReturnType<typeof modelReader>,
+): Promise<Map<number, string[]>> {
   const needed = new Map<number, string[]>();
   const folder = runs.folder(runId);
   for (const { id, name, parent, status, iteration } of runs.list()) {
     if (id === runId || status === 'completed') continue;
-    // It has a checkpoint. Reading the configurations of all runs would be slow.
+    // It has a checkpoint.
     if (!parent && iteration > 0) continue;
-    const config = models.safeParse(await runs.config(id).catch(() => null)).data;
+    const config = await modelsOf(id);
     if (!config) continue;
     const { start, kl } = config;
-    const hasCheckpoint = checkpointsOf(runs.folder(id)).length > 0;
-    for (const model of [hasCheckpoint ? '' : start.model, kl.coefficient === 0 ? '' : kl.reference]) {
-      const at = checkpointIn(folder, model);
-      if (at !== null) needed.set(at, [...new Set([...(needed.get(at) ?? []), name])]);
-    }
+    const add = (at: number) => needed.set(at, [...new Set([...(needed.get(at) ?? []), name])]);
+    const [first, reference] = [checkpointIn(folder, start.model), checkpointIn(folder, kl.reference)];
+    if (first !== null && checkpointsOf(runs.folder(id)).length === 0) add(first);
+    if (reference !== null && kl.coefficient !== 0) add(reference);
   }
   return needed;
 }

@@ -6,6 +6,7 @@ import { hasActiveJob } from '../contract/cluster-job.ts';
 import type { Input, Output, RunSummary, Study, StudySummary, TrashedStudy } from '../contract/contract.ts';
 import { Failure, ignoring } from '../contract/failure.ts';
 import { isFinished, isLive } from '../contract/run-facts.ts';
+import { maxNameLength } from '../contract/run-names.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { HistoryReader } from '../history/reader.ts';
 import { getRun } from '../history/runs-table.ts';
@@ -189,7 +190,10 @@ export class Studies {
     for (const runId of runIds) {
       const { name } = runs.get(runId);
       if (annotations.marks(runId).name === '')
-        await annotations.annotate({ runId, name: name.length > 80 ? `…${name.slice(-79)}` : name });
+        await annotations.annotate({
+          runId,
+          name: name.length > maxNameLength ? `…${name.slice(1 - maxNameLength)}` : name,
+        });
     }
   }
 
