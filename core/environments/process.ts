@@ -35,6 +35,7 @@ export const processEnvironment: Environment = {
       },
     ],
   },
+  describe: ({ command }) => [`"${command}"`],
   actions: () => null,
   preset: {
     label: 'program',

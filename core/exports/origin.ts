@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { publishedModels } from '../presets/published.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
+import { checkpointAt } from '../run-directory/checkpoints.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 
 /** The model that a run's weights derive from, through all its forks. */
@@ -31,12 +32,18 @@ export function originOf(config: RunConfig, { home, starter }: { home: string; s
   const published = publishedModels.find(
     (model) => model.name === name || start.model.split(sep).includes(`models--${model.repository.replace('/', '--')}`),
   );
-  if (!published) return { name: `the model "${name}"`, repository: null, license: null };
+  if (!published) return { name: folderTitle(start.model), repository: null, license: null };
   const { repository, license } = published;
   return { name: published.name, repository, license: { id: licenses[license] ?? 'other', title: license } };
 }
 
 const ownLicense = { id: 'mit', title: 'MIT' };
+
+/** Returns the name of a folder that is not a known model: a checkpoint, for example of a deleted run, or a model. */
+function folderTitle(folder: string): string {
+  const checkpoint = checkpointAt(folder);
+  return checkpoint ? `checkpoint ${checkpoint.iteration} of another run` : `the model "${basename(folder)}"`;
+}
 
 const ownModel = (folderName: string) =>
   `StarPO Studio's starter policy${folderName === 'starter-shop' ? ' for WebShop' : ''}`;

@@ -1,13 +1,22 @@
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Failure } from '../contract/failure.ts';
 import { checkpointPath, namesIn, pinFile, runFiles, trainerState, wholeWeights } from './names.ts';
 
 /** Checkpoints in a run directory (docs/formats/checkpoint.md). */
 
+const checkpointName = /^\d{6,7}$/;
+
+/** Returns the run directory and iteration of a checkpoint's folder, which may be missing; null for other folders. */
+export function checkpointAt(path: string): { folder: string; iteration: number } | null {
+  const [name, parent] = [basename(path), dirname(path)];
+  if (!checkpointName.test(name) || basename(parent) !== runFiles.checkpoints) return null;
+  return { folder: dirname(parent), iteration: Number(name) };
+}
+
 /** Returns the iterations of checkpoints with weights, oldest first. */
 export function checkpointsOf(folder: string): number[] {
-  return namesIn(join(folder, runFiles.checkpoints), /^\d{6,7}$/)
+  return namesIn(join(folder, runFiles.checkpoints), checkpointName)
     .map(Number)
     .filter((iteration) => existsSync(join(folder, checkpointPath(iteration), wholeWeights)))
     .sort((a, b) => a - b);

@@ -1,7 +1,6 @@
-import { relative } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
-import { checkpointsOf } from '../run-directory/checkpoints.ts';
-import { runFiles } from '../run-directory/names.ts';
+import { checkpointAt, checkpointsOf } from '../run-directory/checkpoints.ts';
 import type { Runs } from './runs.ts';
 
 const models = z.looseObject({
@@ -46,11 +45,8 @@ export async function neededCheckpoints(
   return needed;
 }
 
-/** Returns null if the folder is not a checkpoint of the run. */
+/** Returns the iteration of a model that is a checkpoint of the run, otherwise null. */
 function checkpointIn(folder: string, model: string): number | null {
-  if (model === '') return null;
-  const [checkpoints, name, ...rest] = relative(folder, model).split(/[\\/]/);
-  return checkpoints === runFiles.checkpoints && name && /^\d{6,7}$/.test(name) && rest.length === 0
-    ? Number(name)
-    : null;
+  const checkpoint = checkpointAt(resolve(model));
+  return checkpoint && checkpoint.folder === resolve(folder) ? checkpoint.iteration : null;
 }

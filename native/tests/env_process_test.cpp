@@ -142,6 +142,20 @@ TEST_CASE("episodes of one process are answered in any order, and a late answer 
   CHECK(first.observation() == "third");
 }
 
+TEST_CASE("integers may be written as 1.0, but not as 1.5") {
+  const auto program = [](const std::string& id) {
+    return ProcessEnvironment(confirmed(
+        config_of(R"(read -r line; echo '{"hello":{"version":1.0,"name":"Lua","episodes":2.0}}'; read -r line; )"
+                  R"(echo '{"observation":"s","id":)" +
+                  id + R"(}'; cat)")));
+  };
+  ProcessEnvironment whole = program("1.0");
+  whole.reset(1, nullptr);
+  CHECK(whole.observation() == "s");
+  ProcessEnvironment broken = program("1.5");
+  CHECK(contains(failure_of([&] { broken.reset(1, nullptr); }), "it answered with an unknown id"));
+}
+
 TEST_CASE("every protocol violation fails the episode with the reason and the line") {
   const std::string reset = R"(read -r line; echo '{"id":1,"observation":"s"}'; read -r line; )";
   const struct {

@@ -10,6 +10,7 @@ import { createClient } from '../../core/contract/client.ts';
 import type { ExportFormat } from '../../core/contract/contract.ts';
 import { linkLifetime, linkTo } from '../../core/contract/handshake.ts';
 import { shortHash } from '../../core/contract/panel-words.ts';
+import { processEnvironment } from '../../core/environments/process.ts';
 import { csvRow, latexText, markdownText } from '../../core/exports/escape.ts';
 import { Exports } from '../../core/exports/exports.ts';
 import { methodsText } from '../../core/exports/methods.ts';
@@ -298,6 +299,19 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(nameOf({ model, weights: 'random' })).toBe('random weights (shape of 000002)');
     expect(nameOf({ model: '/elsewhere/000002' })).toBe('the model "000002"');
     rmSync(folder, { recursive: true });
+    expect(nameOf({ model })).toBe('checkpoint 2 of another run');
+  });
+
+  test('the methods paragraph names the command of an own program', () => {
+    const { config } = findPreset('starter-frozen-lake-grpo');
+    const own = structuredClone(processEnvironment.preset);
+    own.config.command = 'python3 game.py';
+    const methods = methodsText(
+      { ...config, environments: [own] },
+      { name: 'a model', repository: null, license: null },
+      { started: null, points: [], panels: [] },
+    );
+    expect(methods).toContain('on Own program ("python3 game.py") for');
   });
 
   test('the methods paragraph names replay, extra rounds, the length buffer, the normalization of terms and early stops', () => {

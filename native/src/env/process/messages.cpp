@@ -74,9 +74,9 @@ ProgramHello parse_hello(const json& message) {
   hello.name = read_text(*found, "name");
   hello.actions = read_actions(message, *found).value_or(std::vector<std::string>{});
   if (const auto episodes = found->find("episodes"); episodes != found->end()) {
-    if (!episodes->is_number_integer() || *episodes < 1 || *episodes > 4096)
-      fail("hello.episodes is not an integer from 1 to 4096", message);
-    hello.episodes = episodes->get<int>();
+    const auto count = integer_in(*episodes);
+    if (!count || *count < 1 || *count > 4096) fail("hello.episodes is not an integer from 1 to 4096", message);
+    hello.episodes = static_cast<int>(*count);
   }
   return hello;
 }
@@ -137,6 +137,14 @@ std::vector<ProgramTerm> parse_score_answer(const json& message, std::size_t tur
     for (std::size_t turn = 0; turn < turns; ++turn) term.by_turn[turn] = read_finite(message, value[turn], path);
   }
   return terms;
+}
+
+std::optional<std::int64_t> integer_in(const json& value) {
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  constexpr double limit = 1LL << 53;
+  const double number = value.is_number() ? value.get<double>() : limit;
+  if (std::floor(number) != number || std::abs(number) >= limit) return std::nullopt;
+  return static_cast<std::int64_t>(number);
 }
 
 std::string printable(std::string_view text, std::size_t limit) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ ProgramState parse_reset_answer(const nlohmann::json&);
 ProgramStep parse_step_answer(const nlohmann::json&);
 // A number counts for the last of the episode's `turns`; a list has one number per turn.
 std::vector<ProgramTerm> parse_score_answer(const nlohmann::json&, std::size_t turns);
+
+// Returns the value of an integer, also of one written as 3.0, as some languages do; nullopt for anything else.
+std::optional<std::int64_t> integer_in(const nlohmann::json&);
 
 // Returns the start of a text, with valid UTF-8, for a message to the user.
 std::string printable(std::string_view text, std::size_t limit);

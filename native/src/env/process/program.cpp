@@ -104,10 +104,11 @@ void Program::read_hello(const json& message) {
 }
 
 void Program::read_answer(json message) {
-  const auto id = message.find("id");
-  const bool valid = id != message.end() && id->is_number_integer() && *id > 0 && *id < next_id_;
-  if (!valid) return process_.end("it answered with an unknown id: " + excerpt(dump(message)));
-  const auto found = episodes_.find(id->get<std::int64_t>());
+  const auto key = message.find("id");
+  const auto id = key == message.end() ? std::nullopt : integer_in(*key);
+  if (!id || *id < 1 || *id >= next_id_)
+    return process_.end("it answered with an unknown id: " + excerpt(dump(message)));
+  const auto found = episodes_.find(*id);
   if (found == episodes_.end()) return;  // a late answer to an episode that has ended
   ProgramEpisode& episode = *found->second;
   if (episode.state != ProgramEpisode::State::waiting)
