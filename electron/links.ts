@@ -1,6 +1,6 @@
-/** Links that open pages of the app: `starpo://run/ID/replay` is `#/run/ID/replay`. */
+import { linkScheme } from '../core/contract/bridge.ts';
 
-export const linkScheme = 'starpo';
+/** Links that open pages of the app: `starpo://run/ID/replay` is `#/run/ID/replay`. */
 
 /** Maximum length of a link. */
 const longest = 2048;

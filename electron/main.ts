@@ -14,6 +14,7 @@ import {
   shell,
   Tray,
 } from 'electron';
+import { linkScheme } from '../core/contract/bridge.ts';
 import type { RunSummary } from '../core/contract/contract.ts';
 import { asFailure } from '../core/contract/failure.ts';
 import { Studio } from '../core/host/studio.ts';
@@ -22,7 +23,7 @@ import { Activity, overall } from './activity.ts';
 import { bridgeToCore } from './bridge.ts';
 import { decideClosing } from './closing.ts';
 import { chooseDataFolder, openDataFolder } from './data-folder.ts';
-import { linkScheme, pageOfArguments, pageOfLink, withoutLinks } from './links.ts';
+import { pageOfArguments, pageOfLink, withoutLinks } from './links.ts';
 import { installMenu } from './menu.ts';
 import { keepNotificationChoice, notifier } from './notifications.ts';
 import { outsideLinks } from './outside.ts';

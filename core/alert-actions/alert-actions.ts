@@ -80,7 +80,7 @@ export class AlertActions {
       throw new Failure(
         'advice_idle',
         `"${advice.title}" has no effect: the run was just rolled back.`,
-        `Training continues in ${rollback.fork}.`,
+        `It was continued in ${rollback.fork}.`,
       );
     return rollBackPlan(runs.folder(runId), action, await this.config(runId));
   }

@@ -1,6 +1,9 @@
 import type { Channel } from './channel.ts';
 import type { ApiError } from './contract.ts';
 
+/** Scheme of links that open pages in the desktop app: `starpo://run/ID` is `#/run/ID`. */
+export const linkScheme = 'starpo';
+
 /** The preload's message channel to the server. */
 export interface Bridge {
   send(text: string): void;

@@ -42,7 +42,7 @@ export const deletedRuns = z.object({ deleted: z.array(trashedRun), refused: z.a
 export const cleaning = z.object({
   /** Training episodes; evaluation episodes are kept. */
   episodes: z.boolean(),
-  /** Checkpoints, except the first, the newest, the best evaluated, pinned ones and parents of forks. */
+  /** Checkpoints, except the first, the newest, the best evaluated, pinned ones and those that other runs still need. */
   checkpoints: z.boolean(),
 });
 export type Cleaning = z.infer<typeof cleaning>;

@@ -25,6 +25,7 @@ export type Device = z.infer<typeof device>;
 
 export const systemInfo = z.object({
   version: z.string(),
+  host: z.string(),
   dataFolder: z.string(),
   trainer: z.object({
     path: z.string(),

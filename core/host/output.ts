@@ -135,7 +135,7 @@ export function successLine(metrics: Record<string, number>): string {
 }
 
 export const actionText = ({ message, fork }: AlertAction) =>
-  fork === null ? message : `${message} Training continues in ${fork}.`;
+  fork === null ? message : `${message} Continued in ${fork}.`;
 
 /** Formats an `iteration` event as one line. */
 export function iterationLine(iteration: number, iterations: number, metrics: Record<string, number>): string {

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { availableCores } from '../base/limits.ts';
 import type { Handlers, PresetCard, SystemInfo } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
@@ -321,7 +322,7 @@ export async function systemInfo({
   history: Pick<Core['history'], 'readOnly'>;
 }): Promise<SystemInfo> {
   const readOnly = history.readOnly?.toApiError() ?? null;
-  const info = { version, dataFolder: home, cores: availableCores(), readOnly };
+  const info = { version, host: hostname(), dataFolder: home, cores: availableCores(), readOnly };
   try {
     const { devices, build, cuda } = await trainer.devices();
     return { ...info, trainer: { path: trainer.path, build, problem: null, building: null }, devices, cuda };

@@ -181,6 +181,7 @@ export class Studies {
     for (const runId of runIds) this.published.delete(runId);
     supervisor.publishSummaries(runIds);
     notices.emit('study', { studyId: id, summary: null });
+    notices.emit('trash', {});
     return { deleted, refused };
   }
 
@@ -205,7 +206,7 @@ export class Studies {
 
   /** Restores a deleted sweep and the given runs from the trash. Throws `study_unknown` if it was permanently deleted, or as {@link Trash.restore} does. */
   async restore(id: string, trashIds: readonly string[]): Promise<void> {
-    const { studyFiles, supervisor, trash } = this.parts;
+    const { studyFiles, supervisor, trash, notices } = this.parts;
     if (!studyFiles.restore(id))
       throw new Failure(
         'study_unknown',
@@ -214,6 +215,7 @@ export class Studies {
       );
     supervisor.publishSummaries(this.runIds(id));
     this.publish(id);
+    notices.emit('trash', {});
     await trash.restore(trashIds);
   }
 

@@ -4,9 +4,10 @@ import { type RunSummary, sampleRunId } from '../../core/contract/contract.ts';
 import { metricFacts, metricNames } from '../../core/facts/metric-facts.ts';
 import { useApi } from '../api/context.ts';
 import { navigate } from '../base/router.ts';
-import { type Route, type RunTab, runTabs } from '../base/routes.ts';
+import type { Route, RunTab } from '../base/routes.ts';
 import { percent } from '../components/format.ts';
 import type { IconName } from '../components/icon.tsx';
+import { tabsOf, tabTitles } from '../components/run-tabs.ts';
 import { useApp } from '../stores/app-store.ts';
 import { requestSearch } from '../stores/search-request.ts';
 import { useQuery } from '../stores/use-query.ts';
@@ -54,8 +55,9 @@ export function usePaletteGroups(route: Route): { first: PaletteGroup[]; all: Pa
       { value: 'Runs', items: all.filter(({ id }) => id !== runId).map(runItem) },
       menu('App'),
     ].filter(({ items }) => items.length > 0);
+    const run = runId === sampleRunId ? sample?.summary : runs?.find(({ id }) => id === runId);
     const others: PaletteGroup[] = [
-      { value: 'Tabs of this run', items: runId === null ? [] : runTabs.map((tab) => tabItem(runId, tab)) },
+      { value: 'Tabs of this run', items: run ? tabsOf(run).map((tab) => tabItem(run.id, tab)) : [] },
       {
         value: 'Checkpoints of this run',
         items: (checkpoints ?? []).flatMap((checkpoint) => checkpointItems(runId!, checkpoint)),
@@ -111,7 +113,7 @@ const preferences: PaletteItem[] = [
     ...linkItem('options', label, { page: 'settings' }),
     detail: 'Settings',
   })),
-  { ...linkItem('options', 'Hugging Face address and token', { page: 'models' }), detail: 'Models' },
+  { ...linkItem('options', 'Hub address and token', { page: 'models' }), detail: 'Models' },
 ];
 
 const runItem = (run: RunSummary): PaletteItem => ({
@@ -124,7 +126,7 @@ const runItem = (run: RunSummary): PaletteItem => ({
 });
 
 const tabItem = (runId: string, tab: RunTab): PaletteItem => ({
-  ...linkItem('chevron', `${tab[0]!.toUpperCase()}${tab.slice(1)}`, { page: 'run', runId, tab }),
+  ...linkItem('chevron', tabTitles[tab], { page: 'run', runId, tab }),
   keywords: 'tab',
 });
 

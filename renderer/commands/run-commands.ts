@@ -1,6 +1,7 @@
 import type { CommandId } from '../../core/contract/commands.ts';
 import { type RunSummary, sampleRunId } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
+import { sentence } from '../../core/contract/sentence.ts';
 import type { Api } from '../api/api.ts';
 import { navigate } from '../base/router.ts';
 import { isStartable } from '../components/run-facts.ts';
@@ -20,7 +21,7 @@ export function runActions(api: Api, run: RunSummary, readOnly = readOnlyReason(
     void api.call('runs.command', { runId, command: name }).then(({ accepted, message }) => {
       if (!accepted) notify(`Command rejected: ${message}.`);
       else if (name === 'checkpoint') {
-        notify(status === 'paused' ? `${message[0]!.toUpperCase()}${message.slice(1)}.` : checkpointText(run));
+        notify(sentence(message));
         notifyWhenSaved(api, run);
       }
     }, report);
@@ -28,8 +29,10 @@ export function runActions(api: Api, run: RunSummary, readOnly = readOnlyReason(
     api.call('runs.annotate', { runId, ...change });
   const views: Actions = {
     'run.page': () => navigate({ page: 'run', runId }),
-    'run.replay': () => navigate({ page: 'replay', runId, episodeId: null }),
-    'run.thoughts': () => navigate({ page: 'thoughts', runId, iteration: null }),
+    ...(run.task !== 'imported' && {
+      'run.replay': () => navigate({ page: 'replay', runId, episodeId: null }),
+      'run.thoughts': () => navigate({ page: 'thoughts', runId, iteration: null }),
+    }),
   };
   if (runId === sampleRunId) return views;
   const reading: Actions = {
@@ -78,11 +81,6 @@ export function runActions(api: Api, run: RunSummary, readOnly = readOnlyReason(
   };
 }
 
-/** Confirms a checkpoint request of a run that isn't paused. For a paused run, the trainer's answer is shown instead. */
-function checkpointText({ iteration, phase }: Pick<RunSummary, 'iteration' | 'phase'>): string {
-  return `The checkpoint will be saved at the end of iteration ${Math.max(phase?.iteration ?? 0, iteration + 1)}.`;
-}
-
 /** Shows a message when the run has saved its next checkpoint. */
 function notifyWhenSaved(api: Api, { id, name }: RunSummary): void {
   const stop = api.on(
@@ -105,12 +103,12 @@ function duplicate(api: Api, runId: string): void {
   }, report);
 }
 
-/** Archives or unarchives runs, with Undo. Skips runs in training. */
+/** Archives or unarchives runs, with Undo. Skips running and paused runs. */
 export function archiveRuns(api: Api, runs: readonly RunSummary[], archived: boolean): void {
   const { report, notify } = useApp.getState();
   const changed = runs.filter(({ status, marks }) => marks.archived !== archived && !(archived && isLive(status)));
   if (changed.length === 0) {
-    notify("Nothing archived: runs in training can't be archived.");
+    notify("Nothing archived: running and paused runs can't be archived.");
     return;
   }
   const all = (on: boolean) =>

@@ -1,5 +1,4 @@
 import type { TimeEstimate } from '../../core/contract/contract.ts';
-import { useApp } from '../stores/app-store.ts';
 
 /** Rounds a duration: `about 4 min`, `about 2.5 h`. */
 export function approximateDuration(seconds: number): string {
@@ -22,17 +21,15 @@ function roundedDuration(seconds: number, scale: number): { value: number; unit:
   return { value: Math.round(hours / 24), unit: 'd' };
 }
 
-function basisText({ basis, runs }: TimeEstimate, cores: number | null): string {
-  if (basis === 'measured') return `Measured in ${runs === 1 ? 'an earlier run' : `${runs} earlier runs`}`;
-  const machine = cores === null ? '' : ` for ${cores} ${cores === 1 ? 'core' : 'cores'}`;
-  return `Typical time${machine}; measured after the first run`;
-}
+const basisText = ({ basis, runs }: TimeEstimate): string =>
+  basis === 'measured'
+    ? `Measured in ${runs === 1 ? 'an earlier run' : `${runs} earlier runs`}`
+    : 'Typical time; measured after the first run';
 
 /** Shows the estimated duration of a run on this machine, with the basis of the estimate. */
 export function EstimatedTime({ time, label = 'on this machine' }: { time: TimeEstimate | null; label?: string }) {
-  const cores = useApp(({ system }) => system?.cores ?? null);
   if (!time) return <span className="faint">time unknown</span>;
-  const basis = basisText(time, cores);
+  const basis = basisText(time);
   return (
     <span title={basis}>
       {durationRange(time.low, time.high)}

@@ -1,4 +1,10 @@
-import { hasActiveJob, type Phase, type RunSummary, type SystemInfo } from '../../core/contract/contract.ts';
+import {
+  hasActiveJob,
+  type Phase,
+  type RunSummary,
+  type SystemInfo,
+  sampleRunId,
+} from '../../core/contract/contract.ts';
 import {
   type DeviceKey,
   devicesFor,
@@ -38,6 +44,14 @@ export function describePhase({ name, done, total }: Phase): string {
 export const isStartable = (run: Pick<RunSummary, 'status' | 'job'>) =>
   ['created', 'queued', 'stopped', 'interrupted', 'failed'].includes(run.status) && !hasActiveJob(run);
 
+/** Returns whether runs can be trained from this one: it is neither imported nor the sample. */
+export const canTrainFrom = ({ task, id }: Pick<RunSummary, 'task' | 'id'>) =>
+  task !== 'imported' && id !== sampleRunId;
+
+/** Returns whether the run has trained and isn't running or waiting. */
+export const hasEnded = ({ status }: Pick<RunSummary, 'status'>) =>
+  !isLive(status) && status !== 'created' && status !== 'queued';
+
 /** Returns the share of completed iterations, in [0, 1]. */
 export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration' | 'iterations'>): number {
   return iterations > 0 ? iteration / iterations : 0;
@@ -51,16 +65,19 @@ export const deviceOf = ({ machine, device }: RunSummary): DeviceKey =>
 export const deviceIdOf = (run: RunSummary, devices: readonly DeviceKey[]): string | null =>
   run.machine && (devices.find((device) => isSameDevice(device, deviceOf(run)))?.id ?? run.machine.device);
 
+/** Returns the live runs of this machine. A shared data folder also has those of other machines. */
+export const liveHere = (runs: readonly RunSummary[] | null, system: Pick<SystemInfo, 'host'> | null): RunSummary[] =>
+  runs?.filter((run) => isLive(run.status) && (!run.machine || !system || run.machine.host === system.host)) ?? [];
+
 /** Returns the live and queued runs that keep a run with a device setting waiting: none while a device that it may use is free. */
 export function runsOnDevice(
   runs: readonly RunSummary[] | null,
   setting: string,
-  system: Pick<SystemInfo, 'devices'> | null,
+  system: Pick<SystemInfo, 'devices' | 'host'> | null,
 ): RunSummary[] {
   const usable = devicesFor(setting, system?.devices.filter(({ available }) => available) ?? []);
   const possible: DeviceKey[] = usable.length > 0 ? usable : [{ id: setting }];
-  const live =
-    runs?.filter((run) => isLive(run.status) && possible.some((each) => isSameDevice(each, deviceOf(run)))) ?? [];
+  const live = liveHere(runs, system).filter((run) => possible.some((each) => isSameDevice(each, deviceOf(run))));
   const queued = runs?.filter((run) => run.status === 'queued' && mayShareDevice(setting, run.device)) ?? [];
   const isFree = queued.length === 0 && possible.some((each) => !live.some((run) => isSameDevice(each, deviceOf(run))));
   return isFree ? [] : [...live, ...queued];

@@ -42,10 +42,13 @@ export function DeleteRuns({ runs, close }: RunsProps) {
   return (
     <Dialog
       onClose={close}
-      title={single ? `Delete ${single.name}?` : `Delete ${count(deletable)}?`}
-      description={`${
-        size === null ? '' : `${bytes(size)} on disk. `
-      }Moves to Trash for 7 days. Empty the trash to free the space now.`}
+      title={single ? `Delete ${single.name}?` : `Delete ${count(deletable.length > 0 ? deletable : runs)}?`}
+      description={
+        deletable.length > 0 &&
+        `${
+          size === null ? '' : `${bytes(size)} on disk. `
+        }Moves to Trash for 7 days. Empty the trash to free the space now.`
+      }
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
@@ -59,8 +62,8 @@ export function DeleteRuns({ runs, close }: RunsProps) {
       {live.length > 0 && (
         <p className={styles.warning}>
           {runs.length === 1
-            ? 'This run is training. Stop it first.'
-            : `${count(live)} ${live.length === 1 ? 'is' : 'are'} training and won't be deleted.`}
+            ? 'This run is running or paused. Stop it first.'
+            : `${count(live)} ${live.length === 1 ? 'is' : 'are'} running or paused and won't be deleted.`}
         </p>
       )}
     </Dialog>
@@ -138,7 +141,7 @@ export function CleanRuns({ runs, close }: RunsProps) {
             <input type="checkbox" checked={checkpoints} onChange={() => setCheckpoints(!checkpoints)} />
             <span>
               Intermediate checkpoints {cleanable && <span className="faint">{bytes(cleanable.checkpoints)}</span>}
-              <small>Keeps the first, newest, best and pinned checkpoints, and parents of forks.</small>
+              <small>Keeps the first, newest, best and pinned checkpoints, and those that other runs still need.</small>
             </span>
           </label>
           {starred.length > 0 && (
@@ -152,7 +155,7 @@ export function CleanRuns({ runs, close }: RunsProps) {
           )}
         </>
       )}
-      {allEnded.length < runs.length && <p className={styles.warning}>Runs in training are skipped.</p>}
+      {allEnded.length < runs.length && <p className={styles.warning}>Running and paused runs are skipped.</p>}
     </Dialog>
   );
 }
@@ -168,7 +171,7 @@ export function EmptyTrash({ close }: { close: () => void }) {
     <Dialog
       onClose={close}
       title="Empty the trash?"
-      description="Permanently deletes its runs and frees their disk space."
+      description="Permanently deletes its runs and sweeps and frees their disk space."
       actions={
         <>
           <Button onClick={close}>Cancel</Button>

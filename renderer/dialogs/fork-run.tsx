@@ -21,7 +21,7 @@ import {
 
 interface ForkRunProps {
   run: RunSummary;
-  /** The checkpoint selected first; null for the newest. */
+  /** Selects the newest checkpoint up to this iteration first; null for the newest. */
   checkpoint: number | null;
   close: () => void;
 }
@@ -36,7 +36,9 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
   const [chosen, setChosen] = useState(first);
   const [edited, setEdited] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const checkpoint = checkpoints?.find(({ iteration }) => iteration === chosen) ?? checkpoints?.[0] ?? null;
+  // Newest first. Evaluations are more frequent than checkpoints, so there may be none at the best one.
+  const checkpoint =
+    checkpoints?.find(({ iteration }) => chosen !== null && iteration <= chosen) ?? checkpoints?.[0] ?? null;
   const at = checkpoint?.iteration ?? null;
   const name = edited ?? derivedName(run.name, `fork at ${at ?? 0}`, names);
   const problem = nameProblem(name, runs);
@@ -101,6 +103,4 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
 
 /** Describes the iterations of a fork. The last checkpoint of a completed run has none left. */
 const trainedFrom = (at: number, iterations: number) =>
-  at < iterations
-    ? `iterations ${at + 1} to ${iterations}`
-    : 'none: the fork would have no iterations left. Use Train more instead.';
+  at < iterations ? `iterations ${at + 1} to ${iterations}` : 'none: the fork would have no iterations left.';

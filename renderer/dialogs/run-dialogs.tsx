@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
 import { type RunSummary, tagText } from '../../core/contract/contract.ts';
+import { count } from '../../core/contract/numbers.ts';
 import { useApi } from '../api/context.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -62,7 +63,6 @@ export function RenameRun({ run, close }: RunProps) {
 export function StopRun({ run, close }: RunProps) {
   const api = useApi();
   const { report, notify } = useApp.getState();
-  const paused = run.status === 'paused';
   const stop = () => {
     api
       .call('runs.command', { runId: run.id, command: 'stop' })
@@ -76,14 +76,10 @@ export function StopRun({ run, close }: RunProps) {
     <Dialog
       onClose={close}
       title={`Stop ${run.name}?`}
-      description={
-        paused
-          ? 'Saves a checkpoint and stops. You can resume later.'
-          : 'Saves a checkpoint and stops. The current iteration may be discarded. You can resume later.'
-      }
+      description="Saves a checkpoint and stops. The current iteration may be discarded. You can resume later."
       actions={
         <>
-          <Button onClick={close}>Keep training</Button>
+          <Button onClick={close}>{run.status === 'paused' ? 'Cancel' : 'Keep training'}</Button>
           <Button kind="danger" icon="stop" onClick={stop}>
             Stop
           </Button>
@@ -110,6 +106,7 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
     }, report);
   };
   const target = runs.length === 1 ? runs[0]!.name : `${runs.length} runs`;
+  const taggedRuns = tagged === runs.length ? target : count(tagged, 'run');
   return (
     <FormDialog
       title={`Tag ${target}`}
@@ -119,7 +116,7 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
       onSubmit={() => apply({ addTags: [chosen] }, `${target} tagged “${chosen}”.`)}
       other={
         tagged > 0 && (
-          <Button onClick={() => apply({ removeTags: [chosen] }, `“${chosen}” removed from ${target}.`)}>
+          <Button onClick={() => apply({ removeTags: [chosen] }, `“${chosen}” removed from ${taggedRuns}.`)}>
             Remove from {tagged}
           </Button>
         )
@@ -148,7 +145,9 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
 export function TagHint({ tag }: { tag: string }) {
   const invalid = tag.trim() !== '' && !tagText.safeParse(tag.trim()).success;
   if (invalid)
-    return <small className={styles.wrong}>Use letters, digits, spaces and . _ : / + -, starting with a letter.</small>;
+    return (
+      <small className={styles.wrong}>Use letters, digits, spaces and . _ : / + -. Start with a letter or digit.</small>
+    );
   if (tag.length >= 40) return <small>Up to 40 characters.</small>;
   return null;
 }

@@ -20,6 +20,9 @@ import {
 } from './new-run.tsx';
 import styles from './train-more.module.css';
 
+/** Maximum number of iterations of a run. */
+const maxIterations = 1_000_000;
+
 /** Extends a run by a chosen number of iterations, as a new run. */
 export function TrainMore({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
@@ -33,13 +36,13 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
   const [edited, setEdited] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const more = Number(text);
-  const countValid = /^\d+$/.test(text) && more >= 1 && run.iterations + more <= 1_000_000;
+  const countValid = /^\d+$/.test(text) && more >= 1 && run.iterations + more <= maxIterations;
   const total = countValid ? run.iterations + more : run.iterations;
   const name = edited ?? derivedName(run.name, `extended to ${total}`, names);
   const problem = nameProblem(name, runs);
-  const valid = countValid && problem === null;
-  // Without a checkpoint, the server rejects the extension with a hint.
-  const checkpoint = useCheckpointList(run.id)?.[0] ?? null;
+  const checkpoints = useCheckpointList(run.id);
+  const checkpoint = checkpoints?.[0] ?? null;
+  const valid = countValid && problem === null && checkpoint !== null;
   const { cost, warnings } = useForkCost({
     run,
     checkpoint: countValid ? (checkpoint?.iteration ?? null) : null,
@@ -104,13 +107,21 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
           onKeyDown={({ key }) => key === 'Enter' && valid && !busy && start(deviceInUse)}
         />
         <span id={`${id}-sum`} className={countValid ? 'faint' : newRun.wrong}>
-          {countValid ? `${run.iterations} + ${more} = ${total} iterations` : 'Enter a whole number of 1 or more.'}
+          {countValid
+            ? `${run.iterations} + ${more} = ${total} iterations`
+            : `Enter a whole number from 1 to ${(maxIterations - run.iterations).toLocaleString('en')}.`}
         </span>
       </div>
       <NewRunName name={name} problem={problem} change={setEdited} />
-      <Facts facts={[['Keeps', keptOf(checkpoint)], ['Changes', 'only the number of iterations'], ...cost]} />
+      {checkpoints?.length === 0 ? (
+        <p>This run has no checkpoint.</p>
+      ) : (
+        <Facts facts={[['Keeps', keptOf(checkpoint)], ['Changes', 'only the number of iterations'], ...cost]} />
+      )}
       <Warnings warnings={warnings} />
-      {deviceInUse && <p className="muted">Another run is using this device. Running in parallel slows both.</p>}
+      {deviceInUse && (
+        <p className="muted">This device has running or queued runs. Running in parallel slows them all.</p>
+      )}
     </Dialog>
   );
 }

@@ -16,8 +16,10 @@ interface FormatGroup {
   formats: Format[];
 }
 
-/** Export formats of a run. */
-export const formatGroups: readonly FormatGroup[] = [
+/** Returns the export formats of a run. An imported run has only metrics. */
+export const formatGroupsOf = (task: string) => (task === 'imported' ? formatGroups.slice(0, 1) : formatGroups);
+
+const formatGroups: readonly FormatGroup[] = [
   {
     title: 'Metrics',
     formats: [

@@ -68,7 +68,9 @@ export function filterByText(runs: readonly RunSummary[], text: string, settings
     runs: runs.filter((run) => terms.every((term) => matches(run, settingsOf(run), term))),
     problem:
       problem ??
-      (unknown?.kind === 'comparison' && runs.length > 0 ? `No setting or metric is called “${unknown.key}”.` : null),
+      (unknown?.kind === 'comparison' && runs.length > 0
+        ? `None of the listed runs has a setting or metric “${unknown.key}”.`
+        : null),
   };
 }
 

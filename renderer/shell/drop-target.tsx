@@ -3,6 +3,7 @@ import { droppedFiles } from '../api/dropped-files.ts';
 import { Icon } from '../components/icon.tsx';
 import { useApp } from '../stores/app-store.ts';
 import { useDialogs } from '../stores/dialogs-store.ts';
+import { readOnlyReason } from '../stores/write-access.ts';
 import styles from './drop-target.module.css';
 
 /** Shows an overlay while files are dragged over the window, and opens the import dialog with those that are dropped. */
@@ -11,7 +12,8 @@ export function DropTarget() {
   useEffect(() => {
     // Moving onto another element enters it before leaving the last one.
     let depth = 0;
-    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    const hasFiles = (event: DragEvent) =>
+      readOnlyReason() === null && (event.dataTransfer?.types.includes('Files') ?? false);
     const enter = (event: DragEvent) => {
       if (!hasFiles(event)) return;
       event.preventDefault();

@@ -1,3 +1,4 @@
+import { inDesktop } from '../api/files.ts';
 import { Button } from '../components/basics.tsx';
 import { useApp } from '../stores/app-store.ts';
 import { SignIn } from './sign-in.tsx';
@@ -42,8 +43,13 @@ export function ConnectionNote() {
     case 'lost':
       return (
         <div className="banner" role="status">
-          <strong>Connection lost.</strong> Training continues, and this page updates when the server is back. If{' '}
-          <code>starpo serve</code> now runs on another port, open the address it printed.
+          <strong>Connection lost.</strong> Training continues, and this page updates when the server is back.
+          {!inDesktop() && (
+            <>
+              {' '}
+              If <code>starpo serve</code> now runs on another port, open the address it printed.
+            </>
+          )}
         </div>
       );
     case 'refused':

@@ -5,6 +5,7 @@ import { useApi } from '../api/context.ts';
 import { formatRoute } from '../base/routes.ts';
 import { Button } from '../components/basics.tsx';
 import { notifyQueued } from '../components/notify-queued.ts';
+import { isStartable } from '../components/run-facts.ts';
 import { useApp } from '../stores/app-store.ts';
 import styles from './recovery.module.css';
 
@@ -36,6 +37,7 @@ export function Recovery({ here }: { here: string | null }) {
   const interrupted = (runs ?? []).filter(
     (run) =>
       run.status === 'interrupted' &&
+      isStartable(run) &&
       !run.marks.archived &&
       run.id !== here &&
       Date.now() - (run.endedAt ?? 0) < maxAge &&

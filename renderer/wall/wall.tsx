@@ -71,7 +71,7 @@ export function Wall({ run, height }: WallProps) {
         <div className={styles.waiting} style={height === undefined ? undefined : { minHeight: height }}>
           {newest && (
             <Empty title={failed ? "Can't read the newest episodes" : 'Loading the boards…'}>
-              {failed && 'Open Replay to see the error. The next rollout appears here when it is complete.'}
+              {failed && '“Replay episodes” shows the error.'}
             </Empty>
           )}
           {loaded && !newest && (

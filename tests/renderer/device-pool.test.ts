@@ -6,6 +6,7 @@ import { runOf } from './summaries.ts';
 
 const device = (id: string) => ({ id, uuid: null, name: id, available: true, reason: null });
 const devices = ['cpu', 'cuda:0', 'cuda:1'].map(device);
+const here = { host: 'here', devices };
 
 const trainingOn = (id: string, etaSeconds: number | null = null): RunSummary =>
   runOf({ id: `on-${id}`, device: 'auto', etaSeconds, machine: { host: 'here', device: id, name: null, threads: 1 } });
@@ -15,12 +16,13 @@ const queued = (id: string, setting: string): RunSummary =>
 test('a device setting is in use once every device that it may select has a run', () => {
   const one = [trainingOn('cuda:0')];
   const both = [...one, trainingOn('cuda:1')];
-  expect(isDeviceInUse(one, 'auto', { devices })).toBe(false);
-  expect(isDeviceInUse(one, 'cuda:0', { devices })).toBe(true);
-  expect(isDeviceInUse(both, 'cuda', { devices })).toBe(true);
-  expect(isDeviceInUse(both, 'cpu', { devices })).toBe(false);
-  expect(isDeviceInUse([queued('a', 'auto')], 'auto', { devices })).toBe(true);
+  expect(isDeviceInUse(one, 'auto', here)).toBe(false);
+  expect(isDeviceInUse(one, 'cuda:0', here)).toBe(true);
+  expect(isDeviceInUse(both, 'cuda', here)).toBe(true);
+  expect(isDeviceInUse(both, 'cpu', here)).toBe(false);
+  expect(isDeviceInUse([queued('a', 'auto')], 'auto', here)).toBe(true);
   expect(isDeviceInUse(one, 'auto', null)).toBe(true);
+  expect(isDeviceInUse(both, 'auto', { host: 'another machine', devices })).toBe(false);
 });
 
 test('a queued run starts when the first of its devices is free', () => {

@@ -158,8 +158,8 @@ test('a roll-back states its cost, starts a fork with its own name, and is not o
   await page.click(page.withText('button', 'Show parent run'));
   await page.shown(() => !page.withText('[data-chart] > p', 'Parent: ')());
   await page.click(() => page.find(`ul[aria-label="Forks"] a[href="#/run/${runId}"]`));
-  await page.shown(page.withText('p', /Training continues in rescued\./));
-  await page.shown(page.withText('.run-facts', 'Stopped by a roll-back.'));
+  await page.shown(page.withText('p', /Continued in rescued\./));
+  await page.shown(page.withText('.run-facts', 'Stopped, and rolled back in another run.'));
   expect(ask()).toBeUndefined();
   await page.click(head);
   await page.shown(page.withText('[data-echo-trap]', /Manual action.*Go to rescued/));
@@ -180,7 +180,7 @@ test('the panel shows automatic actions', async () => {
   await page.shown(() => !button(/^Pause: /)() && button(/^Stop: /)());
 });
 
-test('without diagnostics, the regime map explains how to enable them', async () => {
+test('without entropy and reasoning metrics, the regime map lists what it needs', async () => {
   page.world.run('plain', [
     journal.started(0),
     ...Array.from({ length: 30 }, (_, index) => journal.iteration(index + 1, index + 1, 0.4)),
@@ -188,7 +188,7 @@ test('without diagnostics, the regime map explains how to enable them', async ()
   await page.core.supervisor.add('plain');
   page.open('#/run/plain');
   await page.click(head);
-  await page.shown(page.withText('[aria-label="Regime map"]', /diagnostics are off.*Set “Diagnostics every” to 5/));
+  await page.shown(page.withText('[aria-label="Regime map"]', /No data.*needs entropy and reasoning metrics/));
   for (const indicator of ['Reward std (in-group)', 'Entropy', 'Template reasoning'])
     expect(indicators().find((text) => text?.startsWith(indicator))).toMatch(/no data.*not measured/);
 });

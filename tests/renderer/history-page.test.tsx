@@ -89,8 +89,17 @@ test('several runs are deleted after confirmation, and restored', async () => {
   await page.click(page.withText('.errors button', 'Undo'));
   await page.shown(() => rows().length === 3);
 
+  const id = await page.core.studies.create({
+    ...{ name: 'Seeds', base: { preset: 'starter-bandit' }, set: small, points: [{ name: 'preset', set: {} }] },
+    ...{ seeds: [1], environment: 'bandit', start: false },
+  });
   await page.core.trash.delete([ids.stopped]);
   await page.click(page.withText('a', 'Trash'));
+  await page.shown(page.withText('span', '1 deleted run'));
+  await page.core.studies.delete(id, false);
+  await page.shown(page.withText('span', '1 deleted run and 1 deleted sweep'));
+  await page.click(page.withText('tr button', 'Restore'));
+  await page.shown(() => page.core.studies.list().length === 1);
   await page.click(page.withText('button', 'Restore'));
   await page.shown(page.withText('p', 'The trash is empty'));
   expect(page.core.runs.list()).toHaveLength(3);
@@ -109,7 +118,7 @@ test('running runs are skipped when a selection is deleted or archived', async (
   expect(page.core.runs.get(runId).marks.archived).toBe(false);
   await page.click(box(ids.lake));
   await page.click(page.withText('button', 'Delete…'));
-  await page.shown(anywhere('[role="dialog"]', /1 run is training and won't be deleted/));
+  await page.shown(anywhere('[role="dialog"]', /1 run is running or paused and won't be deleted/));
   await page.click(inDialog(/^Delete$/));
   await page.shown(() => rows().length === 2 && rowOf(runId)() && !rowOf(ids.lake)());
 });
@@ -132,7 +141,7 @@ test('runs are renamed, tagged, cleaned, and opened from the palette by the new 
   await page.click(page.withText('button', 'Tag…'));
   const tag = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
   page.write(tag, '-no tag');
-  await page.shown(anywhere('[role="dialog"] small', 'starting with a letter'));
+  await page.shown(anywhere('[role="dialog"] small', 'Start with a letter or digit'));
   page.write(tag, 'both');
   tag.form!.requestSubmit();
   await page.shown(() => page.all('[role="row"] .tag').filter((each) => each.textContent === 'both').length === 2);

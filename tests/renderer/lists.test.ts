@@ -142,7 +142,7 @@ test('groups are ranked by their reward std, with the reason for keeping each', 
     [2, 'rank 1 of 4, top 3 kept'],
     [4, 'rank 2 of 4, top 3 kept'],
     [1, 'zero variance; kept because too few groups have any'],
-    [3, 'zero variance: no learning signal'],
+    [3, 'zero variance'],
   ]);
   expect(describeFilter({ ...byStd, strategy: 'fraction', keep: 0.75 }, groups)).toContain('75 %');
   expect(describeFilter({ ...byStd, strategy: 'fraction', keep: 0.75 }, groups)).toContain(': 3 of 4.');

@@ -91,7 +91,7 @@ test('a rescue reports a worse, an unfinished and a deleted successor', () => {
       'completed',
     ),
   ).toBe('Success ended at 60.0 % after the roll-back, equal to the best before it (60.0 %).');
-  expect(resultOf(new RunSeries(), 'running')).toBe('Training continues from iteration 20. There is no result yet.');
+  expect(resultOf(new RunSeries(), 'running')).toBe('There is no result after iteration 20 yet.');
   expect(resultOf(null, 'completed')).toBe('The run that continued was deleted.');
   expect(storyOf({ ...before, run: runOf() }, config, [], after)).toBeNull();
   expect(storyOf(before, config, [], after)!.note).toContain('was resumed after the roll-back');

@@ -115,7 +115,7 @@ test('a live run can be paused, checkpointed and stopped', async () => {
   await page.click(page.withText('button', /^Checkpoint$/));
   await page.shown(page.withText('.errors', /The checkpoint of iteration 1 already exists/));
   await page.click(page.withText('button', /^Stop…$/));
-  await page.click(inDialog(/^Keep training$/));
+  await page.click(inDialog(/^Cancel$/));
   await page.click(page.withText('button', /^Stop…$/));
   await page.click(inDialog(/^Stop$/));
   await page.shown(page.withText('.status-badge', 'Stopped'));
@@ -202,15 +202,14 @@ test('a run without checkpoints shows that in every place that needs one', async
   await page.shown(before('[role="dialog"] p', 'This run has no checkpoint.'));
   await page.click(inDialog(/^Cancel$/));
   await page.click(page.withText('button', /^Train more…$/));
-  await page.click(inDialog(/^Start$/));
-  const error = await page.shown(page.withText('.errors [role="alert"]', /no checkpoint/));
+  await page.shown(before('[role="dialog"] p', 'This run has no checkpoint.'));
+  expect(inDialog(/^Start$/)()).toHaveProperty('disabled', true);
+
+  page.open(`#/new/run/${trained}/4`);
+  const error = await page.shown(page.withText('[role="alert"]', /has no checkpoint at iteration 4.*start a new run/));
   // Errors use the display name.
   expect(error.textContent).toContain(name);
   expect(error.textContent).not.toContain(trained);
-  expect(core.runs.list()).toHaveLength(1);
-
-  page.open(`#/new/run/${trained}/4`);
-  await page.shown(page.withText('[role="alert"]', /has no checkpoint at iteration 4.*start a new run/));
 });
 
 test('an evaluation starts, completes and can be replayed', async () => {

@@ -59,7 +59,7 @@ describe('the filter field', () => {
     expect(parseFilter('/(/').problem).toBe('Invalid regular expression: (');
     expect(filterByText(runs, 'learning=3', settings)).toEqual({
       runs: [],
-      problem: 'No setting or metric is called “learning”.',
+      problem: 'None of the listed runs has a setting or metric “learning”.',
     });
     // While settings are loading, none is reported as unknown.
     expect(filterByText(runs, 'learning=3', null).problem).toBeNull();

@@ -19,8 +19,8 @@ const wordsOf = (values: readonly number[], of = run()) => ideasFor(of, learned(
 describe('next steps', () => {
   test('depend on the evaluations', () => {
     expect(wordsOf([0.3, 0.5, 0.7])[0]).toBe('Train more');
-    expect(wordsOf([0.3, 0.72, 0.7])[0]).toBe('Vary the learning rate');
-    expect(wordsOf([0.3, 0.7, 0.7])[0]).toBe('Vary the learning rate');
+    expect(wordsOf([0.3, 0.72, 0.7])[0]).toBe('Vary a setting');
+    expect(wordsOf([0.3, 0.7, 0.7])[0]).toBe('Vary a setting');
     expect(wordsOf([0.3, 0.98])[0]).toBe('Evaluate on harder levels');
   });
 

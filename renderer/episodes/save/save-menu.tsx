@@ -1,9 +1,10 @@
 import { Menu } from '@base-ui/react/menu';
 import { useState } from 'react';
+import { linkScheme } from '../../../core/contract/bridge.ts';
 import type { Replay } from '../../../core/contract/contract.ts';
 import { exportFileName } from '../../../core/contract/file-names.ts';
 import { useApi } from '../../api/context.ts';
-import { saveFile } from '../../api/files.ts';
+import { inDesktop, saveFile } from '../../api/files.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { copyText } from '../../components/copy.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
@@ -54,7 +55,8 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
     const { index } = stage.getState().player;
     const turn = index === 0 ? null : replay.frames[index]!.turn + 1;
     const hash = formatRoute({ page: 'replay', runId, evaluation, episodeId: id, turn });
-    return copyText(`${location.origin}${location.pathname}${hash}`, 'Link copied');
+    const page = `${location.origin}${location.pathname}${hash}`;
+    return copyText(inDesktop() ? `${linkScheme}://${hash.replace(/^#\//, '')}` : page, 'Link copied');
   };
 
   const choices: { icon: IconName; title: string; note: string; choose: () => void }[] = [

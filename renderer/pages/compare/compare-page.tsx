@@ -178,7 +178,11 @@ function RunsToCompare(props: RunsToCompareProps) {
         {sorted.length === 0 ? (
           <div className="panel">
             <Empty title={loading ? 'Loading the runs…' : text ? 'No runs match this filter' : 'No runs to compare'}>
-              {!loading && !text && 'Runs appear here after their first iteration.'}
+              {!loading &&
+                !text &&
+                (scope === 'compared'
+                  ? 'Choose “All runs” and select runs.'
+                  : 'Runs appear here after their first iteration.')}
             </Empty>
           </div>
         ) : (

@@ -48,8 +48,9 @@ const NoEnvironments = () => (
   <div className="panel">
     <Empty title="No environments of your own yet">
       <p>
-        Start from an example in <code>examples/environments</code>, such as 2048 in 60 lines of JavaScript, and add its
-        command here. You can check it, play it by hand and watch a policy play it before you train.
+        Start from an example in <code>examples/environments</code> of the source repository, such as 2048 in 60 lines
+        of JavaScript, and add its command here. You can check it, play it by hand and watch a policy play it before you
+        train.
       </p>
     </Empty>
   </div>

@@ -111,8 +111,8 @@ function Header({ iteration, index, groups, group }: HeaderProps) {
             {' · '}
             {environmentTitle(group.environment)}, seed {group.seed} · {solvedText(group)} · mean reward{' '}
             {group.mean === null ? '–' : signed(group.mean)}
-            {group.rewardStd !== null && `, std ${number(group.rewardStd)}`} ·{' '}
-            {group.zeroVariance ? 'zero variance: no learning signal' : group.kept ? 'trained on' : 'not trained on'}
+            {group.rewardStd !== null && `, std ${number(group.rewardStd)}`} · {group.zeroVariance && 'zero variance, '}
+            {group.kept ? 'trained on' : 'not trained on'}
           </>
         )}
       </p>

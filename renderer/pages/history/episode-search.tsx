@@ -108,7 +108,7 @@ export function EpisodeSearch() {
 }
 
 function progressText({ indexed, pending }: Pick<Output<'episodes.search'>, 'indexed' | 'pending'>): string {
-  const searched = `${indexed.toLocaleString('en')} episodes searched`;
+  const searched = `${indexed.toLocaleString('en')} ${indexed === 1 ? 'episode' : 'episodes'} searched`;
   if (pending === 0) return searched;
   return `Indexing… ${pending.toLocaleString('en')} ${pending === 1 ? 'file' : 'files'} left`;
 }

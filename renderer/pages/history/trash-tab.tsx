@@ -1,5 +1,5 @@
-import type { TrashedRun } from '../../../core/contract/contract.ts';
-import { bytes } from '../../../core/contract/numbers.ts';
+import { bytes, count } from '../../../core/contract/numbers.ts';
+import { listWithAnd } from '../../../core/contract/sentence.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
@@ -11,27 +11,36 @@ import styles from './history.module.css';
 
 const day = 86_400_000;
 
-/** Shows deleted runs that can be restored. */
+/** Shows deleted runs and sweeps that can be restored, newest first. */
 export function TrashTab() {
   const api = useApi();
   const { report, notify } = useApp.getState();
   const runs = useFollowed('trash.list', {}, 'trash');
-  if (!runs) return <Empty title="Loading the trash…" />;
-  if (runs.length === 0)
+  const studies = useFollowed('studies.trashed', {}, 'trash');
+  if (!runs || !studies) return <Empty title="Loading the trash…" />;
+  if (runs.length + studies.length === 0)
     return (
       <div className="panel">
-        <Empty title="The trash is empty">Deleted runs are kept here for seven days.</Empty>
+        <Empty title="The trash is empty">Deleted runs and sweeps are kept here for seven days.</Empty>
       </div>
     );
   const now = Date.now();
   const total = runs.reduce((sum, run) => sum + run.bytes, 0);
-  const restore = ({ id, name }: TrashedRun) =>
-    void api.call('trash.restore', { ids: [id] }).then(() => notify(`${name} restored.`), report);
+  const items = [
+    ...runs.map((run) => ({ ...run, kind: 'run', restore: () => api.call('trash.restore', { ids: [run.id] }) })),
+    ...studies.map(({ studyId, ...study }) => ({
+      ...{ ...study, id: studyId, kind: 'sweep', bytes: null },
+      restore: () => api.call('studies.restore', { studyId, ids: [] }),
+    })),
+  ].sort((a, b) => b.deletedAt - a.deletedAt);
+  const counts = [[runs.length, 'deleted run'] as const, [studies.length, 'deleted sweep'] as const];
+  const restore = ({ name, restore: call }: (typeof items)[number]) =>
+    void call().then(() => notify(`${name} restored.`), report);
   return (
     <>
       <div className={`${styles.bar} row wrap`}>
         <span className="spacer">
-          {runs.length === 1 ? '1 deleted run' : `${runs.length} deleted runs`}, {bytes(total)}
+          {listWithAnd(counts.flatMap(([number, unit]) => (number > 0 ? [count(number, unit)] : [])))}, {bytes(total)}
         </span>
         <Button
           writes
@@ -44,18 +53,18 @@ export function TrashTab() {
       </div>
       <div className="panel">
         <table className="table">
-          <TableHead columns={['Run', 'Deleted', 'Kept for', numeric('Disk'), actions]} />
+          <TableHead columns={['Name', 'Deleted', 'Kept for', numeric('Disk'), actions]} />
           <tbody>
-            {runs.map((run) => (
-              <tr key={run.id}>
+            {items.map((item) => (
+              <tr key={`${item.kind} ${item.id}`}>
                 <th scope="row" className={styles.wide}>
-                  {run.name}
+                  {item.name} {item.kind === 'sweep' && <span className="tag">sweep</span>}
                 </th>
-                <td>{ago(run.deletedAt, now)}</td>
-                <td>{timeLeft(run.until - now)}</td>
-                <td className="numeric">{bytes(run.bytes)}</td>
+                <td>{ago(item.deletedAt, now)}</td>
+                <td>{timeLeft(item.until - now)}</td>
+                <td className="numeric">{item.bytes === null ? '' : bytes(item.bytes)}</td>
                 <td className="numeric">
-                  <Button writes icon="undo" label={`Restore ${run.name}`} onClick={() => restore(run)}>
+                  <Button writes icon="undo" label={`Restore ${item.name}`} onClick={() => restore(item)}>
                     Restore
                   </Button>
                 </td>

@@ -83,7 +83,7 @@ function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model:
     system?.devices.find(({ id, available }) => available && id.startsWith(kind))?.memory_bytes ?? 0;
   const gpu = memoryOf('cuda');
   const memory = gpu || memoryOf('cpu');
-  const needs = `about ${wholeGigabytes(trainingBytes)}`;
+  const needs = `about ${wholeGigabytes(trainingBytes)} with a critic`;
   if (memory === 0) return `${needs} of memory`;
   const fits = trainingBytes <= memory;
   return (
@@ -91,7 +91,7 @@ function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model:
       <span className="tag" data-kind={fits ? (gpu ? 'good' : 'slip') : 'bad'}>
         {fits ? (gpu ? 'fits' : 'slow') : 'too large'}
       </span>{' '}
-      {gpu ? '' : 'No GPU; '}
+      {gpu ? '' : 'No usable GPU; '}
       {needs} of {gigabytes(memory)} {gpu ? 'GPU memory' : 'memory'}
     </>
   );

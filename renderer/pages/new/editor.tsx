@@ -113,6 +113,7 @@ export function Editor(props: EditorProps) {
           <PromptPreview
             preview={preview}
             valid={valid}
+            invalid={!ready}
             fieldsOf={(index) =>
               fields.filter((field) => isPrompt(field) && field.at.startsWith(`environments.${index}.`))
             }

@@ -15,6 +15,8 @@ type Preview = Output<'configs.preview'>;
 interface PromptPreviewProps {
   preview: QueryResult<Preview>;
   valid: boolean;
+  /** Whether the configuration has problems; false until it is checked. */
+  invalid: boolean;
   /** Editable prompt fields, by environment index. */
   fieldsOf: (environment: number) => PlacedField[];
   row: (field: PlacedField) => ReactNode;
@@ -27,7 +29,7 @@ const roleLabels: Record<string, string> = {
 };
 
 /** Shows the first prompts for a few levels, exactly as the model reads them, with their editable fields. */
-export function PromptPreview({ preview, valid, fieldsOf, row }: PromptPreviewProps) {
+export function PromptPreview({ preview, valid, invalid, fieldsOf, row }: PromptPreviewProps) {
   const [chosen, choose] = useState(0);
   const [level, chooseLevel] = useState(0);
   const shown = preview.value;
@@ -54,7 +56,11 @@ export function PromptPreview({ preview, valid, fieldsOf, row }: PromptPreviewPr
         )}
       </header>
       <div className={styles.conversation} aria-busy={valid && !preview.fresh}>
-        {!valid && !shown && <p className="muted">Fix the configuration to see the prompts.</p>}
+        {!valid && !shown && (
+          <p className="muted">
+            {invalid ? 'Available once the problems under “Fix before starting” are solved.' : 'Loading…'}
+          </p>
+        )}
         {shown?.problem && <p className="muted">Available once the model can be loaded.</p>}
         {environment?.problem && (
           <ErrorNote error={environment.problem} kind="warning">

@@ -79,7 +79,7 @@ export function Summary(props: SummaryProps) {
           </Fact>
         </dl>
         {deviceInUse && !study && target === null && (
-          <p className="muted">Another run is using this device. You'll be asked whether to queue.</p>
+          <p className="muted">This device has running or queued runs. You'll be asked whether to queue.</p>
         )}
         {!study && (
           <Button kind="quiet" icon="vary" onClick={() => config.setVariation({})}>
@@ -175,7 +175,7 @@ function Changes({ fields, config }: SummaryProps) {
   return (
     <section className={`panel ${styles.box}`} aria-labelledby="changes">
       <div className={`${styles.head} row`}>
-        <h2 id="changes">{count === 0 ? 'No changes from preset' : `${count} changed`}</h2>
+        <h2 id="changes">{count === 0 ? 'No changes' : `${count} changed`}</h2>
         {count > 1 && (
           <Button kind="quiet" onClick={config.resetAll}>
             Reset all

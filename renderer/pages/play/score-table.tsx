@@ -100,8 +100,9 @@ function Cell({ result }: { result: PlayResult['agent'] }) {
 }
 
 function goalText(levels: number, saved: HumanSuccess | null): string {
-  if (levels >= minLevels) return 'Your score is saved as the line "You" on the success chart.';
-  const before = saved ? `Saved so far: ${saved.successes} of ${saved.levels}. ` : '';
+  if (levels >= minLevels)
+    return 'Your score is saved. In a run with one environment, the success chart shows it as the line “You”.';
   const left = minLevels - levels;
-  return `${before}Play ${left} more ${left === 1 ? 'level' : 'levels'} to add your score to the success chart.`;
+  const play = `Play ${left} more ${left === 1 ? 'level' : 'levels'} to`;
+  return saved ? `Saved: ${saved.successes} of ${saved.levels}. ${play} replace it.` : `${play} save your score.`;
 }

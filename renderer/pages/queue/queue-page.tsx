@@ -33,8 +33,8 @@ export function QueuePage() {
       </header>
       {runs === null && <Empty title="Loading the queue…" />}
       {live.length > 0 && (
-        <section className="stack" aria-labelledby="training-now">
-          <h2 id="training-now">Training now</h2>
+        <section className="stack" aria-labelledby="running">
+          <h2 id="running">Running</h2>
           <ul className={`panel ${styles.list}`}>
             {live.map((run) => (
               <LiveRun key={run.id} run={run} />

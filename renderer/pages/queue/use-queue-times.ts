@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
-import { isLive } from '../../../core/contract/run-facts.ts';
 import { useApi } from '../../api/context.ts';
+import { liveHere } from '../../components/run-facts.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { startTimes } from './start-times.ts';
 
@@ -9,7 +9,7 @@ import { startTimes } from './start-times.ts';
 export function useQueueTimes(queued: readonly RunSummary[]): (number | null)[] {
   const api = useApi();
   const runs = useApp((state) => state.runs);
-  const devices = useApp((state) => state.system?.devices);
+  const system = useApp((state) => state.system);
   const [durations, setDurations] = useState<Record<string, number | null>>({});
   const unknown = queued.find(({ id }) => durations[id] === undefined)?.id;
   useEffect(() => {
@@ -23,6 +23,6 @@ export function useQueueTimes(queued: readonly RunSummary[]): (number | null)[] 
       active = false;
     };
   }, [api, unknown]);
-  const live = runs?.filter(({ status }) => isLive(status)) ?? [];
-  return startTimes(queued, live, devices?.filter(({ available }) => available) ?? [], durations);
+  const usable = system?.devices.filter(({ available }) => available) ?? [];
+  return startTimes(queued, liveHere(runs, system), usable, durations);
 }

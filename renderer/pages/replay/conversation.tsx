@@ -142,7 +142,7 @@ function Turn({
       )}
       <Actions turn={turn} index={index} replay={replay} />
       <p className="turn-foot faint">
-        {count} tokens · entropy {number(entropyMean)} · log-prob {number(logprobMean)}
+        {count} {count === 1 ? 'token' : 'tokens'} · entropy {number(entropyMean)} · log-prob {number(logprobMean)}
       </p>
     </li>
   );

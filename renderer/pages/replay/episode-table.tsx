@@ -200,8 +200,8 @@ const Row = memo(
 );
 
 function describe(episode: EpisodeSummary): string {
-  const { group, member, kept, format_valid } = episode;
-  const name = `Group ${group + 1}, episode ${member + 1}`;
+  const { group, member, kept, format_valid, split } = episode;
+  const name = split === 'train' ? `Group ${group + 1}, episode ${member + 1}` : `Level ${group + 1}`;
   if (episode.void) return `${name}: void, ${voidText(episode.void)}`;
   return [
     `${name}: ${resultWord(episode)}`,

@@ -64,9 +64,9 @@ function reasonOf(
   if (voids === members.length) return 'void: no episode could be played and scored';
   if (members.length > 1 && members.length - voids === 1)
     return 'only one episode is not void, so there is nothing to compare';
-  if (strategy === 'none' || rewardStd === null) return zeroVariance ? 'zero variance: no learning signal' : '';
+  if (strategy === 'none' || rewardStd === null) return zeroVariance ? 'zero variance' : '';
   if (zeroVariance && kept) return 'zero variance; kept because too few groups have any';
-  if (zeroVariance) return 'zero variance: no learning signal';
+  if (zeroVariance) return 'zero variance';
   if (strategy === 'fraction') return `rank ${rank} of ${groups}, top ${quota} kept`;
   return `rank ${rank} of ${groups}`;
 }

@@ -5,6 +5,7 @@ import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote, StatusBadge } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { hasEnded } from '../../components/run-facts.ts';
 import { spansOf } from '../../episodes/learned.ts';
 import { SaveMenu } from '../../episodes/save/save-menu.tsx';
 import { useEpisode, useTurn } from '../../episodes/use-episodes.ts';
@@ -32,7 +33,8 @@ interface ReplayPageProps extends ReplayAddress {
 /** Plays the run's episodes. Must be inside a RunView and a ReplayView. */
 export function ReplayPage({ turn, ...address }: ReplayPageProps) {
   const runId = useRun((state) => state.runId);
-  const name = useRunSummary(runId)?.name ?? runId;
+  const run = useRunSummary(runId);
+  const name = run?.name ?? runId;
   const loaded = useRun((state) => state.loaded);
   const problem = useRun((state) => state.problem);
   const selection = useEpisodeSelection(address);
@@ -66,7 +68,11 @@ export function ReplayPage({ turn, ...address }: ReplayPageProps) {
         <LevelStrip runId={runId} files={files} file={file} level={replay.summary} onChoose={selection.select} />
       )}
       {loaded && files.length === 0 ? (
-        <Empty title="No episodes yet">Episodes appear here after the first evaluation or rollout.</Empty>
+        <Empty title="No episodes">
+          {run && hasEnded(run)
+            ? 'The run has no rollout, or its episodes were deleted.'
+            : 'Episodes appear here after the first evaluation or rollout.'}
+        </Empty>
       ) : (
         <Body selection={selection} loading={loading} />
       )}

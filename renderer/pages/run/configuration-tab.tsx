@@ -18,8 +18,10 @@ export function ConfigurationTab({ run }: { run: RunSummary }) {
       <ConfigPanel />
       {run.id !== sampleRunId && (
         <p className="muted">
-          <a href={formatRoute({ page: 'export', runId: run.id })}>Export this run</a> as CSV, Parquet, TensorBoard
-          events, a Hugging Face folder or a paragraph for a paper.
+          <a href={formatRoute({ page: 'export', runId: run.id })}>Export this run</a> as CSV,{' '}
+          {run.task === 'imported'
+            ? 'JSON lines or TensorBoard events.'
+            : 'Parquet, TensorBoard events, a Hugging Face folder or a paragraph for a paper.'}
         </p>
       )}
     </>

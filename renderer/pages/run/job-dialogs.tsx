@@ -16,7 +16,8 @@ interface EndJobProps {
 const words = {
   cancel: {
     title: 'Cancel the job',
-    description: 'A running trainer writes a checkpoint first. You can resume the run here or submit it again.',
+    description:
+      'A running trainer writes a checkpoint first. You can start or resume the run here, or submit it again.',
     keep: 'Keep the job',
   },
   requeue: {

@@ -6,6 +6,7 @@ import { Button } from '../../components/basics.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { canTrainFrom } from '../../components/run-facts.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
@@ -117,9 +118,15 @@ function Successor({ run }: { run: RunSummary }) {
     <p className={styles.note}>
       <Icon name="fork" size={14} />
       <span>
-        {run.lastAction!.message} Training continues in{' '}
-        {name === undefined ? 'a run that was deleted' : <a href={formatRoute({ page: 'run', runId: fork })}>{name}</a>}
-        . <RescueLink runId={run.id} />
+        {run.lastAction!.message}{' '}
+        {name === undefined ? (
+          'The run that continued it was deleted. '
+        ) : (
+          <>
+            Continued in <a href={formatRoute({ page: 'run', runId: fork })}>{name}</a>.{' '}
+          </>
+        )}
+        <RescueLink runId={run.id} />
       </span>
     </p>
   );
@@ -129,7 +136,7 @@ function Actions({ run, collapsed, children }: { run: RunSummary; collapsed: boo
   const { openDialog } = useDialogs.getState();
   const trap = useRun((state) => state.echoTrap);
   const rollBack = collapsed && trap ? bestRollBack(run, trap.advice) : undefined;
-  const canTrain = run.task !== 'imported' && run.id !== sampleRunId;
+  const canTrain = canTrainFrom(run);
   return (
     <fieldset className={`${styles.actions} wrap`} aria-label="Next steps">
       {rollBack && <RollBackButton run={run} advice={rollBack} primary />}

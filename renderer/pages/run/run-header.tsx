@@ -145,7 +145,7 @@ export function statusText(run: RunSummary): string {
       return 'The trainer exited unexpectedly. Resume to continue.';
     case 'stopped':
       return successorOf(run) !== null
-        ? 'Stopped by a roll-back. Training continues in the new run.'
+        ? 'Stopped, and rolled back in another run.'
         : `Stopped${run.stopReason === null ? '' : ' early'}. Resume to continue from the last checkpoint.`;
     case 'failed':
       return `Failed after iteration ${iteration}. Resume to try again.`;

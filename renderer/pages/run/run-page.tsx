@@ -4,6 +4,7 @@ import { isLive } from '../../../core/contract/run-facts.ts';
 import type { RunTab } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
+import { tabsOf } from '../../components/run-tabs.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { ChartsSection } from './charts-section.tsx';
@@ -14,7 +15,7 @@ import { JobPanel } from './job-panel.tsx';
 import { LogPanel } from './log-panel.tsx';
 import { Overview } from './overview.tsx';
 import { RunHeader } from './run-header.tsx';
-import { RunTabs, tabsOf } from './run-tabs.tsx';
+import { RunTabs } from './run-tabs.tsx';
 import { SampleHeader } from './sample-header.tsx';
 
 /** Shows a run in tabs. Must be inside a RunView. */

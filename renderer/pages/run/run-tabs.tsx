@@ -2,29 +2,13 @@ import { Tabs } from '@base-ui/react/tabs';
 import { type ReactNode, useMemo } from 'react';
 import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
 import { navigate } from '../../base/router.ts';
-import { formatRoute, type Route, type RunTab, runTabs } from '../../base/routes.ts';
+import { formatRoute, type Route, type RunTab } from '../../base/routes.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
+import { tabsOf, tabTitles } from '../../components/run-tabs.ts';
 import { episodeFiles } from '../../episodes/episode-files.ts';
 import { spansOf } from '../../episodes/learned.ts';
 import { useRun } from '../../views/run-view.tsx';
 import styles from './run-tabs.module.css';
-
-const titles: Record<RunTab, string> = {
-  overview: 'Overview',
-  charts: 'Charts',
-  episodes: 'Episodes',
-  checkpoints: 'Checkpoints & evaluations',
-  log: 'Log',
-  configuration: 'Configuration',
-};
-
-/** Returns the tabs of a run. An imported run has neither episodes nor checkpoints, and the sample run has no checkpoints. */
-export const tabsOf = ({ id, task }: Pick<RunSummary, 'id' | 'task'>): readonly RunTab[] =>
-  runTabs.filter(
-    (tab) =>
-      !(task === 'imported' && (tab === 'episodes' || tab === 'checkpoints')) &&
-      !(id === sampleRunId && tab === 'checkpoints'),
-  );
 
 /** Shows the run's tabs with the content of the selected one, and links to the run's other pages. */
 export function RunTabs({ run, tab, children }: { run: RunSummary; tab: RunTab; children: ReactNode }) {
@@ -39,7 +23,7 @@ export function RunTabs({ run, tab, children }: { run: RunSummary; tab: RunTab; 
               value={each}
               className={styles.tab}
               nativeButton={false}
-              render={<a href={formatRoute({ page: 'run', runId, tab: each })}>{titles[each]}</a>}
+              render={<a href={formatRoute({ page: 'run', runId, tab: each })}>{tabTitles[each]}</a>}
             />
           ))}
         </Tabs.List>

@@ -29,7 +29,7 @@ export function Timeline({ runId, newest }: TimelineProps) {
       <header className="row wrap">
         <h3 id={title}>Timeline</h3>
         <span className="faint small">
-          iteration {iteration} and adjacent iterations, {shortTime(seconds)}
+          iteration {iteration}: {shortTime(seconds)}, with adjacent iterations
         </span>
         <span className="spacer" />
         <IconButton

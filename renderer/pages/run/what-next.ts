@@ -21,14 +21,13 @@ const minimumRise = 0.02;
 export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {
   // It has no settings and no checkpoints.
   if (run.task === 'imported') return [];
-  const study = (set: Record<string, string> = {}) =>
-    formatRoute({ page: 'new', from: { run: run.id, checkpoint: null }, set, study: true });
+  const study = formatRoute({ page: 'new', from: { run: run.id, checkpoint: null }, set: {}, study: true });
   const ideas: Idea[] = [];
   const drop = learned.find(({ best, last }) => best.value - last.value >= minimumDrop);
   if (drop && run.collapse === null)
     ideas.push({
       why: `Success peaked at iteration ${drop.best.iteration} and dropped afterwards.`,
-      label: 'Fork from the best checkpoint',
+      label: 'Fork from before the drop',
       to: { dialog: 'fork', checkpoint: drop.best.iteration },
     });
   if (learned.length > 0 && learned.every(({ last }) => last.value >= solved))
@@ -42,11 +41,17 @@ export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {
   else if (ideas.length === 0 && run.collapse === null && learned.length > 0)
     ideas.push({
       why: 'Success plateaued.',
-      label: 'Vary the learning rate',
-      to: { href: study() },
+      label: 'Vary a setting',
+      to: { href: study },
     });
   ideas.push(
-    { why: 'One seed is not enough to judge.', label: 'Repeat with more seeds', to: { href: study() } },
+    run.study
+      ? {
+          why: `It belongs to the sweep ${run.study.name}.`,
+          label: 'Open the sweep',
+          to: { href: formatRoute({ page: 'study', studyId: run.study.id }) },
+        }
+      : { why: 'One seed is not enough to judge.', label: 'Repeat with more seeds', to: { href: study } },
     {
       why: 'Compare yourself with the policy.',
       label: 'Play the same levels',

@@ -19,7 +19,7 @@ export function SettingsPage() {
       <header className="page-head">
         <div>
           <h1>Settings</h1>
-          <p className="muted">Preferences for this window and settings of the data folder.</p>
+          <p className="muted">Preferences of this browser or app, and settings of the data folder.</p>
         </div>
       </header>
       <Appearance />

@@ -38,7 +38,9 @@ export function AutomaticActionChoice({ value, choose }: Props) {
         </select>
       </label>
       {value !== 'notify' && (
-        <p id={effect}>Runs automatically while the app or CLI is open. {actions[value].effect}</p>
+        <p id={effect}>
+          {actions[value].effect} Happens only while the app or a <code>starpo</code> command is open.
+        </p>
       )}
     </div>
   );

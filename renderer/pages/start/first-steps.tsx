@@ -39,7 +39,7 @@ export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
         <Step number={2} title="See the result" done={false}>
           {sample ? (
             <p>
-              The app includes a finished run. Its episodes play below.{' '}
+              The app includes a finished run.{' '}
               <a href={formatRoute({ page: 'run', runId: sample.summary.id })}>Open the sample run</a>
             </p>
           ) : (
@@ -85,7 +85,7 @@ function Step({
   );
 }
 
-/** Describes the hardware: `AMD EPYC, 2 cores, 25.3 GB of memory. No GPU found.` */
+/** Describes the hardware: `AMD EPYC, 2 cores, 25.3 GB of memory. No usable GPU.` */
 function MachineText({ system }: { system: SystemInfo | null }) {
   const api = useApi();
   const [machine, setMachine] = useState<Machine | null>(null);
@@ -112,7 +112,7 @@ function MachineText({ system }: { system: SystemInfo | null }) {
 const gpuText = (gpus: SystemInfo['devices']) =>
   gpus.length > 0
     ? `GPU: ${gpus.map(({ name }) => name).join(', ')}.`
-    : 'No GPU found. The starter policy trains on the CPU.';
+    : 'No usable GPU. The starter policy trains on the CPU.';
 
 function TrainerText({ trainer }: { trainer: SystemInfo['trainer'] | undefined }) {
   const building = buildingText(trainer);

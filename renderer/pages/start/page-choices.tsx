@@ -13,7 +13,7 @@ interface PageChoicesProps {
 }
 
 const recommendedText =
-  'StarPO-S (GRPO), which beat StarPO-S (PPO) after equal compute. Tasks without a comparison: StarPO-S (PPO).';
+  'StarPO-S (GRPO), which beat StarPO-S (PPO) after equal compute. Other tasks, and Qwen2.5: StarPO-S (PPO).';
 
 /** Shows settings for all presets: the algorithm and the automatic action. */
 export function PageChoices({ algorithms, chosen, choose, automaticAction, chooseAutomaticAction }: PageChoicesProps) {
@@ -58,7 +58,7 @@ export function PageChoices({ algorithms, chosen, choose, automaticAction, choos
       </fieldset>
       <p id="algorithm-method" className="muted small" role="status">
         {chosen?.baseline && <span className="badge">Baseline</span>} {chosen ? chosen.method : recommendedText}
-        {chosen?.starpo === false && ' Tasks with a single turn keep StarPO-S.'}
+        {chosen?.starpo === false && ' Tasks with a single turn and Qwen2.5 presets keep StarPO-S.'}
       </p>
       <AutomaticActionChoice value={automaticAction} choose={chooseAutomaticAction} />
     </section>

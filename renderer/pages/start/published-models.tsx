@@ -49,7 +49,7 @@ export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
 }
 
 const noGpuText = (system: SystemInfo | null) =>
-  system ? 'Experiments from the RAGEN paper. No GPU found.' : 'Experiments from the RAGEN paper';
+  `Experiments from the RAGEN paper${system?.trainer.problem === null ? '. No usable GPU.' : ''}`;
 
 interface PresetsProps extends PublishedModelsProps {
   models: readonly ModelCard[];
@@ -67,8 +67,8 @@ function Presets({ cards, models, algorithm, run, blocked, set, hasGpu, gpuMemor
   const all = model.folder === '' ? set : { ...set, 'start.model': model.folder };
   return (
     <div className={styles.body}>
-      <p className="muted">8 prompts × 16 rollouts per iteration, responses of up to 400 tokens.</p>
-      {system && !hasGpu && <NoGpu system={system} />}
+      <p className="muted">8 prompts × 16 rollouts per iteration, responses of up to 400 tokens (Bandit: 500).</p>
+      {system?.trainer.problem === null && !hasGpu && <NoGpu system={system} />}
       <div className={styles.bar}>
         <ModelChoice models={models} chosen={chosen} choose={choose} />
         <ModelFolder card={chosen} model={model} />
@@ -92,13 +92,14 @@ function Presets({ cards, models, algorithm, run, blocked, set, hasGpu, gpuMemor
 function NoGpu({ system }: { system: SystemInfo }) {
   const gpus = system.devices.filter(({ id }) => id.startsWith('cuda'));
   const reasons = gpus.map(({ name, reason }) => `${name}: ${reason ?? 'not available'}`).join('; ');
+  const problem = system.cuda?.problem;
   return (
     <ErrorNote
       kind="warning"
       error={{
         code: 'device_unavailable',
-        message: `These presets need a GPU. ${reasons || 'The trainer found none'}.`,
-        hint: 'You can view them here. Train them on a machine with a supported GPU.',
+        message: `These presets need a GPU. ${reasons ? `${reasons}.` : (problem?.message ?? 'The trainer found none.')}`,
+        hint: problem?.hint ?? 'You can view them here. Train them on a machine with a supported GPU.',
       }}
     />
   );

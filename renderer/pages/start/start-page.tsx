@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { PresetCard as Card, Settings } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty } from '../../components/basics.tsx';
@@ -112,7 +113,7 @@ function SystemLine() {
           {!available && `: ${reason ?? 'not available'}`}
         </span>
       ))}
-      <span>{system.cores} cores</span>
+      <span>{count(system.cores, 'core')}</span>
       {system.trainer.build && <span>Trainer {system.trainer.build}</span>}
       <span>
         Data in <code>{system.dataFolder}</code>

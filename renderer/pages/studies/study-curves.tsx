@@ -27,7 +27,8 @@ export function StudyCurves({ rows, environment }: StudyCurvesProps) {
       <h2>Learning curves</h2>
       {started.length > maxRuns ? (
         <p className="muted">
-          Curves are drawn for up to {maxRuns} runs; this sweep has {started.length}. Use <i>Compare runs</i> instead.
+          Curves are drawn for up to {maxRuns} runs; {started.length} have started. <i>Compare runs</i> shows the first{' '}
+          {maxRuns}.
         </p>
       ) : (
         <Curves runIds={started.map(({ runId }) => runId)} rows={rows} environment={environment} />

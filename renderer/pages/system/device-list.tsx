@@ -1,11 +1,11 @@
 import type { Machine, MachineSample, PooledDevice } from '../../../core/contract/contract.ts';
-import { bytes } from '../../../core/contract/numbers.ts';
-import { deviceKey, isLive, isSameDevice } from '../../../core/contract/run-facts.ts';
+import { bytes, count } from '../../../core/contract/numbers.ts';
+import { deviceKey, isSameDevice } from '../../../core/contract/run-facts.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { Button, ErrorNote, Progress } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
-import { deviceOf, shareDone } from '../../components/run-facts.ts';
+import { deviceOf, liveHere, shareDone } from '../../components/run-facts.ts';
 import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { Gauge } from './gauge.tsx';
@@ -42,7 +42,7 @@ export function DeviceList({ machine, samples, interval }: DeviceListProps) {
           <Gauge
             title="CPU"
             value={percent(now.cpu, 0)}
-            note={`${machine.cores} cores`}
+            note={count(machine.cores, 'core')}
             shares={shown.map(({ cpu }) => cpu)}
             {...plot}
           />
@@ -97,7 +97,8 @@ function DeviceHead({ device }: { device: PooledDevice }) {
   const api = useApi();
   const [busy, perform] = useAction();
   const runs = useApp((state) => state.runs);
-  const training = runs?.filter((run) => isLive(run.status) && isSameDevice(device, deviceOf(run))) ?? [];
+  const system = useApp((state) => state.system);
+  const training = liveHere(runs, system).filter((run) => isSameDevice(device, deviceOf(run)));
   const { id, name, memoryBytes, problem, aside } = device;
   const message = aside ? `Set aside after ${aside.run} failed on it. ${problem?.message}` : problem?.message;
   return (

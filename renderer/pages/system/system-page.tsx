@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Finding, Machine } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { saveExport } from '../../api/files.ts';
 import { useTitle } from '../../base/title.ts';
@@ -61,7 +62,9 @@ function Findings({ findings }: { findings: Finding[] | null }) {
   return (
     <>
       <p className={styles.verdict} role="status">
-        {failed === 0 ? 'Ready to train.' : `${failed} of ${findings.length} need attention.`}
+        {failed === 0
+          ? 'Ready to train.'
+          : `${failed} of ${findings.length} ${failed === 1 ? 'needs' : 'need'} attention.`}
       </p>
       <ul className={styles.findings}>
         {inOrder(findings, ({ name, fine, absent, detail, advice }) => (
@@ -88,7 +91,7 @@ function About({ machine }: { machine: Machine | null }) {
   const rows = [
     ['Version', system?.version],
     ['Trainer', system && `${system.trainer.path}${system.trainer.build ? ` (${system.trainer.build})` : ''}`],
-    ['CPU', machine && `${machine.processor}, ${machine.cores} cores`],
+    ['CPU', machine && `${machine.processor}, ${count(machine.cores, 'core')}`],
     ['Operating system', machine?.system],
     ['CUDA in the trainer', system?.cuda?.runtimeVersion ?? (system ? 'not built in' : null)],
     ['Node', machine?.node],

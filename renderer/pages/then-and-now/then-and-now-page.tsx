@@ -5,6 +5,7 @@ import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty, IconButton } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { hasEnded } from '../../components/run-facts.ts';
 import { ClipPlayer } from '../../episodes/clip/clip-player.tsx';
 import { useClip } from '../../episodes/clip/use-clip.ts';
 import { type EpisodeFile, episodeFiles } from '../../episodes/episode-files.ts';
@@ -35,7 +36,8 @@ interface ThenAndNowPageProps {
  */
 export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
   const runId = useRun((state) => state.runId);
-  const name = useRunSummary(runId)?.name ?? runId;
+  const run = useRunSummary(runId);
+  const name = run?.name ?? runId;
   const loaded = useRun((state) => state.loaded);
   const rollouts = useRun((state) => state.rollouts);
   const evaluations = useRun((state) => state.evaluations);
@@ -77,8 +79,9 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
         )}
       </header>
       {loaded && !span && (
-        <Empty title="Nothing to compare yet">
-          Two evaluations on the same levels are needed. The first runs before training, the next after some iterations.
+        <Empty title="Nothing to compare">
+          This page needs the episodes of two evaluations on the same levels.
+          {!(run && hasEnded(run)) && ' The first runs before training, the next after some iterations.'}
         </Empty>
       )}
       {span && early && late && thoughts && (best || !span.best) && (
@@ -116,8 +119,8 @@ function Levels({ files, span, early, best, late, thoughts, level }: LevelsProps
   if (!shown)
     return (
       <Empty title="No level was learned or lost">
-        Each of {late.length} levels has the same result at checkpoints {span.early.iteration} and {span.late.iteration}
-        .
+        {late.length === 1 ? 'The level has' : `Each of ${late.length} levels has`} the same result at checkpoints{' '}
+        {span.early.iteration} and {span.late.iteration}.
       </Empty>
     );
   return (

@@ -7,6 +7,7 @@ import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { hasEnded } from '../../components/run-facts.ts';
 import { useWidth } from '../../components/use-width.ts';
 import { type Branch, leavesOf, matches, openingCounts, thoughtTree } from '../../episodes/thought-tree.ts';
 import { useThoughts } from '../../episodes/use-thoughts.ts';
@@ -31,7 +32,8 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
   const problem = useRun((state) => state.problem);
   const loaded = useRun((state) => state.loaded);
   const rollouts = useRun((state) => state.rollouts);
-  const name = useRunSummary(runId)?.name ?? runId;
+  const run = useRunSummary(runId);
+  const name = run?.name ?? runId;
   const iterations = useMemo(
     () =>
       rollouts
@@ -64,7 +66,11 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
       </header>
       {failure && <ErrorNote error={failure} />}
       {loaded && shown === null && (
-        <Empty title="No reasoning yet">Reasoning appears here when the first training rollout is complete.</Empty>
+        <Empty title="No reasoning">
+          {run && hasEnded(run)
+            ? 'The run has no training rollout, or its training episodes were deleted.'
+            : 'Reasoning appears here when the first training rollout is complete.'}
+        </Empty>
       )}
       {thoughts?.missing && (
         <Empty title={`No reasoning for iteration ${thoughts.iteration}`}>{thoughts.missing}</Empty>

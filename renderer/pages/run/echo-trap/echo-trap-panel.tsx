@@ -4,6 +4,7 @@ import { isLive } from '../../../../core/contract/run-facts.ts';
 import { endedCollapsed } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { inOrder } from '../../../components/in-order.ts';
+import { canTrainFrom } from '../../../components/run-facts.ts';
 import { isAlarm, stateLabel, toneIcons } from '../../../components/trap-labels.ts';
 import { NotifyChoice } from '../../../notifications/notify-choice.tsx';
 import { useRun } from '../../../views/run-view.tsx';
@@ -110,7 +111,7 @@ function Body({ run, trap, verdict }: { run: RunSummary; trap: EchoTrap; verdict
         </div>
         <div>
           <h3>Regime</h3>
-          <RegimeMap map={verdict.map} tone={stateLabel(verdict.state).tone} />
+          <RegimeMap map={verdict.map} tone={stateLabel(verdict.state).tone} measurable={canTrainFrom(run)} />
         </div>
       </div>
       <Footer calibration={trap.calibration} />

@@ -33,12 +33,14 @@ interface RegimeMapProps {
   map: Regimes;
   /** Tone of the state. It colors the region of the regime, so that the map and the state never disagree. */
   tone: Tone;
+  /** Whether a run with the same configuration could measure the dependence. */
+  measurable: boolean;
 }
 
 /** Plots the run's entropy against how much its reasoning depends on the level, with its trail. */
-export function RegimeMap({ map, tone }: RegimeMapProps) {
+export function RegimeMap({ map, tone, measurable }: RegimeMapProps) {
   const { regime, position, trail, cross, series } = map;
-  if (!position && trail.length === 0) return <NoData series={series} />;
+  if (!position && trail.length === 0) return <NoData />;
   const scale = scaleOf(map);
   const current = position ?? trail.at(-1)!;
   const split = scale({ iteration: 0, ...cross });
@@ -87,8 +89,8 @@ export function RegimeMap({ map, tone }: RegimeMapProps) {
         {!series.dependence.startsWith(measuredPrefix) && (
           <span className="faint">
             {' '}
-            Dependence is estimated from the {metricInSentence(series.dependence)}. Set “{diagnosticsEvery}” to 5 to
-            measure it.
+            Dependence is estimated from the {metricInSentence(series.dependence)}.
+            {measurable && ` To measure it in a new run or a fork, set “${diagnosticsEvery}” to 5.`}
           </span>
         )}
       </figcaption>
@@ -96,16 +98,11 @@ export function RegimeMap({ map, tone }: RegimeMapProps) {
   );
 }
 
-function NoData({ series }: Pick<Regimes, 'series'>) {
-  const isOff = series.dependence === '' || series.dependence.startsWith(measuredPrefix);
+function NoData() {
   return (
     <div className={`${styles.none} muted small`} role="note" aria-label="Regime map">
-      <p className={styles.noneTitle}>{isOff ? 'No data: diagnostics are off' : 'No data yet'}</p>
-      <p>
-        {isOff
-          ? `The map needs the mutual information between reasoning and level. Set “${diagnosticsEvery}” to 5 in a new run or in a fork of this run.`
-          : 'The map appears once entropy and mutual information have been measured.'}
-      </p>
+      <p className={styles.noneTitle}>No data</p>
+      <p>The map needs entropy and reasoning metrics. It appears after a few iterations of a run with reasoning.</p>
     </div>
   );
 }

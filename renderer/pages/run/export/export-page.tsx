@@ -7,7 +7,7 @@ import { Empty } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import styles from '../../../exports/exports.module.css';
 import { FormatRow } from '../../../exports/format-row.tsx';
-import { formatGroups } from '../../../exports/formats.ts';
+import { formatGroupsOf } from '../../../exports/formats.ts';
 import { useExport } from '../../../exports/use-export.ts';
 import { useApp, useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
@@ -55,7 +55,7 @@ export function ExportPage() {
           </p>
         </div>
       </header>
-      {formatGroups.map(({ title, formats }) => (
+      {formatGroupsOf(run.task).map(({ title, formats }) => (
         <section key={title} className={`panel ${styles.group}`} aria-label={title}>
           <h2>{title}</h2>
           <ul>

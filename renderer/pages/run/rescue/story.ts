@@ -60,11 +60,15 @@ export function storyOf(before: Side, config: unknown, alerts: readonly Alert[],
       ...(after ? [['Continued as', after.run.name] as [string, string]] : []),
     ],
     numbers: numbersOf(before, from, after, checkpoint, warning?.series ?? null),
-    note:
-      before.run.iteration > from
-        ? 'The run was resumed after the roll-back. Its results here end at the roll-back.'
-        : 'The run was stopped at the roll-back, so its success without the roll-back was not measured.',
+    note: noteOf(before.run, from, action),
   };
+}
+
+function noteOf({ iteration, endedAt }: RunSummary, from: number, action: AlertAction): string {
+  if (iteration > from) return 'The run was resumed after the roll-back. Its results here end at the roll-back.';
+  return endedAt !== null && endedAt < action.time
+    ? 'The run had ended before the roll-back.'
+    : 'The run was stopped at the roll-back, so its success without the roll-back was not measured.';
 }
 
 /** Returns the last iteration that the run had completed at a time. The run may have been resumed since. */
@@ -103,7 +107,7 @@ function means(series: SeriesSource, after: number, upTo = Number.POSITIVE_INFIN
 function resultOf(before: Means | null, after: Side | null, checkpoint: number): string {
   if (!after) return 'The run that continued was deleted.';
   const reached = means(after.series, checkpoint);
-  if (!reached || !before) return `Training continues from iteration ${checkpoint}. There is no result yet.`;
+  if (!reached || !before) return `There is no result after iteration ${checkpoint} yet.`;
   const distance = before.best - reached.last;
   const compared =
     percent(reached.last) === percent(before.best)
