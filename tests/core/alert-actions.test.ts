@@ -380,7 +380,7 @@ describe('automatic actions', { timeout: 120_000 }, () => {
     const listed = (await run('runs')).output;
     expect(listed).toMatch(new RegExp(`^FrozenLake .* stopped .* warning .* ${parent}$`, 'm'));
     const alerts = (await run('alerts', parent!)).output;
-    expect(alerts).toContain(`It was continued in ${fork}.`);
+    expect(alerts).toContain(`Continued in ${fork}.`);
     expect(alerts).toMatch(/^iteration \d+ {2}warning, raised$/m);
     expect(alerts).toContain('gentler_rate (recommended): ');
     expect(alerts).not.toContain('  pause');
