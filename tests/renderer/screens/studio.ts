@@ -181,6 +181,9 @@ export async function libraryStudio(): Promise<Served> {
     note: 'Learned to push along the wall first.',
   });
   await call('runs.delete', { runIds: [runs.created!] });
+  const sweep = { name: 'Group sizes', base: { preset: 'starter-bandit' }, points: [{ name: 'preset', set: {} }] };
+  const { id } = await call('studies.create', { ...sweep, seeds: [1, 2], start: false });
+  await call('studies.delete', { studyId: id, runs: false });
   return served;
 }
 
