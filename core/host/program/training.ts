@@ -223,7 +223,7 @@ function addReproduceCommand(root: Command): void {
         option('--model <model>', 'model whose presets to run: starter, qwen2.5-0.5b, ...').default('starter'),
         number(
           '--seeds <number>',
-          'seeds per setting (default: 3 for figures 5, 7, 9 and 11, else 1; with --quick 1)',
+          'seeds per setting (default: 3 for figures 5, 7, 9 and 11 and table 1, else 1; with --quick 1)',
           z.int().min(1).max(100),
         ),
         option(

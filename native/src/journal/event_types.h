@@ -45,7 +45,8 @@ inline constexpr Field kPhaseFields[] = {
 inline constexpr Field kIterationFields[] = {
     {"iteration"},
     {"metrics"},
-    {"updates", R"(`{"actor/grad_norm": [..], "critic/grad_norm": [..]}`, one number per optimizer step)"},
+    {"updates",
+     R"(`{"actor/grad_norm": [..], "actor/loss": [..]}` and the same of the critic, one number per optimizer step)"},
     {"template",
      "`{text, share}`: the most common first reasoning, truncated to 300 characters, and the share of episodes with "
      "it; absent without reasoning"},
