@@ -181,8 +181,8 @@ int main(int argc, char** argv) {
     return report(error.code(), error.what(), error.hint(), json,
                   is_failure(error.code()) ? kFailedStatus : kBadInputStatus);
   } catch (const std::bad_alloc&) {
-    return report("out_of_memory", "out of memory",
-                  "reduce rollout.slots or optimizer.micro_batch_tokens, or close other programs", json, kFailedStatus);
+    return report("out_of_memory", "out of memory", "close other programs, or use a smaller model", json,
+                  kFailedStatus);
   } catch (const std::exception& exception) {
     const auto error = starpo::unhandled_error(exception);
     return report(error.code(), error.what(), error.hint(), json, kFailedStatus);

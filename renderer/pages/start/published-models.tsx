@@ -67,7 +67,7 @@ function Presets({ cards, models, algorithm, run, blocked, set, hasGpu, gpuMemor
   const all = model.folder === '' ? set : { ...set, 'start.model': model.folder };
   return (
     <div className={styles.body}>
-      <p className="muted">8 prompts × 16 rollouts per iteration, responses of up to 400 tokens (Bandit: 500).</p>
+      <p className="muted">8 prompts × 16 rollouts per iteration, responses of up to 400 or 500 tokens.</p>
       {system?.trainer.problem === null && !hasGpu && <NoGpu system={system} />}
       <div className={styles.bar}>
         <ModelChoice models={models} chosen={chosen} choose={choose} />
