@@ -34,6 +34,7 @@ import {
   metrics,
   modelState,
   newRunMarks,
+  newStudyName,
   noteText,
   ownCommand,
   runCommand,
@@ -45,7 +46,6 @@ import {
   runSummary,
   series,
   studyId,
-  studyName,
   tagText,
 } from './runs.ts';
 import { sampleProcedures } from './sample.ts';
@@ -264,7 +264,7 @@ export const procedures = {
   'studies.create': {
     changes,
     input: z.object({
-      name: studyName,
+      name: newStudyName,
       base: runSource,
       set: settings.optional(),
       points: studyPoints,

@@ -18,7 +18,9 @@ export function iterationsInWords(cells: readonly StudyCell[]): string {
 
 /** Returns `Last 10 iterations`, or fewer if no run has as many. */
 export function lastIterationsTitle(rows: readonly StudyRow[]): string {
-  const longest = Math.max(1, ...rows.flatMap(({ cells }) => cells.map(({ iterations }) => iterations)));
+  const cells = rows.flatMap((row) => row.cells);
+  const reached = Math.max(...cells.map(({ iteration }) => iteration));
+  const longest = reached > 0 ? reached : Math.max(1, ...cells.map(({ iterations }) => iterations));
   const count = Math.min(lastIterations, longest);
   return count === 1 ? 'Last iteration' : `Last ${count} iterations`;
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { makeFolder } from '../base/folders.ts';
 import { type TrapCalibration, trapCalibration } from '../contract/echo-trap.ts';
 import { asDiskFull, asFailure, Failure, messageOf } from '../contract/failure.ts';
+import { fileReason } from '../contract/file-errors.ts';
 import { problemIn } from '../contract/issue-words.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import { parseThresholds, shippedThresholds, type Thresholds } from './thresholds.ts';
@@ -76,7 +77,7 @@ export function writeCalibration(home: string, { thresholds, about }: Calibratio
     makeFolder(home);
     writeWhole(fittedFile(home), { version: 1, calibration: about, thresholds });
   } catch (error) {
-    const reason = messageOf(error);
+    const reason = fileReason(error);
     throw (
       asDiskFull(error) ??
       new Failure(

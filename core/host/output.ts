@@ -85,13 +85,20 @@ export function reportFailure(error: unknown, { json }: { json: boolean }): void
     process.stderr.write(`${title} ${message}\n  hint: ${hint}\n  details: ${code}\n`);
   }
   if (stack !== undefined && !json) process.stderr.write(`${stack}\n`);
-  process.exitCode = code === 'task_canceled' ? stoppedExitCode() : inputCodes.has(code) ? 2 : 1;
+  process.exitCode = canceledCodes.has(code) ? stoppedExitCode() : inputCodes.has(code) ? 2 : 1;
 }
+
+const canceledCodes = new Set(['task_canceled', 'evaluation_canceled']);
 
 /** Returns the exit code of a command whose work was stopped: that of its signal, as in a shell, or 1 if another client stopped it. */
 export function stoppedExitCode(): number {
   const signal = lastSignal();
   return signal === null ? 1 : 128 + constants.signals[signal];
+}
+
+/** Sets the exit code of a command that a signal ended. */
+export function exitStopped(): void {
+  process.exitCode = stoppedExitCode();
 }
 
 export const exitCodes: readonly { code: number; meaning: string }[] = [

@@ -93,7 +93,7 @@ const events = {
     (check) => ({ firstStepCheck: check }),
     (check) => ({
       level: notOk(check).length > 0 ? 'warning' : 'info',
-      message: `First-step check: ${[verdictSummary(check), ...notOk(check).map(checkLine)].join('. ')}`,
+      message: `First-step check: ${[`${verdictSummary(check)}.`, ...notOk(check).map(checkLine)].join(' ')}`,
     }),
   ),
   evaluation: event(
@@ -127,7 +127,7 @@ const events = {
   paused: event(
     { iteration: integer },
     () => ({ paused: true }),
-    ({ iteration }) => information(`Paused after iteration ${iteration}.`),
+    ({ iteration }) => information(`Paused at iteration ${iteration}.`),
   ),
   resumed: event(
     { iteration: integer },

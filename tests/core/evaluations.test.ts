@@ -218,7 +218,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
   const evaluateLong = () => starpo(['evaluate', runId, '--levels', '65536', '--name', 'long', '--json'], environment);
   const expectGivenUp = async (long: Child) => {
     expect(await long.kill('SIGINT')).toMatchObject({
-      status: 1,
+      status: 130,
       errors: expect.stringContaining('evaluation_canceled'),
     });
     const files = readdirSync(join(core.runs.folder(runId), 'evaluations'));
@@ -353,7 +353,7 @@ describe('an evaluation that is loading its model', { timeout: 120_000 }, () => 
     const command = starpo(['evaluate', 'one', '--checkpoint', '20'], world.environment());
     await again;
     expect(await command.kill('SIGINT')).toMatchObject({
-      status: 1,
+      status: 130,
       output: '',
       errors: expect.stringContaining('evaluation_canceled'),
     });

@@ -101,7 +101,7 @@ describe('the run history', { timeout: 60_000 }, () => {
     expect(recentPace(core.database, id, 10)).toBe(1500);
     expect(readLog(core.database, id).map(({ message }) => message)).toEqual([
       expect.stringMatching(/^Started on /),
-      'Paused after iteration 2.',
+      'Paused at iteration 2.',
       'Resumed after the pause at iteration 2.',
     ]);
     appendFileSync(

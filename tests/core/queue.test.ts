@@ -141,6 +141,30 @@ describe('the queue', { timeout: 300_000 }, () => {
     });
   });
 
+  test('`starpo queue run` waits neither for a paused run nor for one that was never queued', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+    const core = await world.core();
+    const [paused, own] = [await create(core), await create(core)];
+    for (const run of [paused, own]) {
+      await core.runs.start(run);
+      await untilRun(core, run, ({ iteration }) => iteration === 1);
+    }
+    await core.runs.command(paused, 'pause');
+    await untilStatus(core, paused, 'paused');
+    await core.dispose();
+    expect(await starpoHere(['queue', 'run'], world.environment())).toMatchObject({ status: 0, errors: '' });
+    expect(status(await world.core(), own)).toBe('running');
+  });
+
+  test('`starpo queue run` exits with the status of its signal', async () => {
+    const core = await world.core();
+    core.queue.add(await create(core));
+    await core.dispose();
+    const command = starpo(['queue', 'run'], world.environment({ FAKE_TRAINER_HOLD: '1' }));
+    await once(command.process.stdout!, 'data');
+    expect(await command.kill('SIGTERM')).toMatchObject({ status: 143 });
+  });
+
   test("waits if a run's failure can't be written", async () => {
     const core = await world.core();
     const broken = await create(core);

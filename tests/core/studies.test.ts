@@ -383,6 +383,12 @@ describe('a sweep', { timeout: 300_000 }, () => {
     expect((await run('new', file)).errors).toContain(
       `error: ${file} is not a valid sweep: base is missing (and 2 more problems).\n`,
     );
+    for (const wrong of [{ name: 'two\nlines' }, { name: ' ' }, { base: { run: 'any', preset: 'starter-bandit' } }]) {
+      writeFileSync(file, JSON.stringify({ ...definition, ...wrong }));
+      expect(await run('new', file)).toMatchObject({ status: 2, errors: expect.stringContaining('study_invalid') });
+    }
+    writeFileSync(file, JSON.stringify({ ...definition, base: { run: 'a name' } }));
+    expect((await run('new', file)).errors).toContain('run_unknown');
     writeFileSync(file, JSON.stringify(definition));
     const { output: id } = await run('new', file);
     expect(await run('list')).toMatchObject({
@@ -393,6 +399,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
       output: expect.stringContaining('4 of 4 runs'),
     });
     await starpoHere(['queue', 'run'], world.environment());
+    expect(await run('cancel', id)).toMatchObject({ status: 0, output: '4 of 4 runs have completed' });
     const { output } = await run('show', id);
     expect(output).toMatch(/wide +2\/2 +2 \/ 2 +40\.0 % \(40\.0 % and 40\.0 %\)/);
     expect(JSON.parse((await run('show', id, '--json')).output)).toMatchObject({

@@ -138,7 +138,7 @@ function fitted(runs: readonly LabeledRun[]): Calibration {
       source: 'fitted',
       models,
       runs: runs.length,
-      note: 'Fitted to your labeled runs. Other models and environments may need other thresholds.',
+      note: 'Fitted to labeled runs. Other models and environments may need other thresholds.',
     },
   };
 }

@@ -98,7 +98,8 @@ export function sourceOf(
   const given = [preset, from, config].filter((each) => each !== undefined);
   if (given.length === 0) throw usage('Name a preset, a run or a configuration.');
   if (given.length > 1) throw usage('Name only one of a preset, a run and a configuration.');
-  const [, run, iteration] = /^([^@]*)(?:@(\d{1,7}))?$/.exec(from ?? '') ?? [];
+  // A name may contain @ too.
+  const [, run, iteration] = /^(.*?)(?:@(\d{1,7}))?$/s.exec(from ?? '') ?? [];
   if (keepOptimizer && iteration === undefined)
     throw new Failure(
       'usage_invalid',

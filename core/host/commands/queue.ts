@@ -3,7 +3,7 @@ import type { PooledDevice, RunSummary } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { bytes } from '../../contract/numbers.ts';
 import { isLive, isSameDevice } from '../../contract/run-facts.ts';
-import { advise, print, runRow, table } from '../output.ts';
+import { advise, exitStopped, print, runRow, table } from '../output.ts';
 import { nextSignal } from '../signals.ts';
 import { acrossHosts, type CommandOptions, withClient, withRun, withStudio } from './with-client.ts';
 
@@ -48,19 +48,27 @@ export async function moveInQueue(named: string, position: number, { home }: Com
  */
 export async function runQueue({ home }: CommandOptions): Promise<void> {
   const printed = new Map<string, string>();
+  const ours = new Set<string>();
   const signals = nextSignal();
   try {
     await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
-      const emptied = acrossHosts(studio, (client) => untilEmpty(client, printed));
-      await Promise.race([emptied.then(() => printed.size === 0 && advise(empty)), signals.signal]);
+      const emptied = acrossHosts(studio, (client) => untilEmpty(client, { printed, ours }));
+      await Promise.race([emptied.then(() => printed.size === 0 && advise(empty)), signals.signal.then(exitStopped)]);
     });
   } finally {
     signals.close();
   }
 }
 
-/** Lets the host work through the queue and prints status changes. `printed` maps each run to the status last printed. */
-function untilEmpty(client: Client, printed: Map<string, string>): Promise<void> {
+interface Seen {
+  /** The status last printed, by run. */
+  printed: Map<string, string>;
+  /** Runs that were queued while the command ran. It doesn't wait for others. */
+  ours: Set<string>;
+}
+
+/** Lets the host work through the queue and prints status changes. Doesn't wait for a paused run. */
+function untilEmpty(client: Client, { printed, ours }: Seen): Promise<void> {
   return new Promise((resolve, reject) => {
     const show = ({ id, status, iteration, iterations }: RunSummary) => {
       if (printed.get(id) === status) return;
@@ -70,10 +78,11 @@ function untilEmpty(client: Client, printed: Map<string, string>): Promise<void>
     const update = async () => {
       const { runs: waiting, problem } = await client.call('queue.list', {});
       if (problem) throw new Failure(problem.code, problem.message, problem.hint);
+      for (const runId of waiting) ours.add(runId);
       const runs = await client.call('runs.list', {});
       // A run may have ended between two hosts.
       for (const run of runs) if (printed.has(run.id)) show(run);
-      if (waiting.length === 0 && !runs.some(({ status }) => isLive(status))) resolve();
+      if (waiting.length === 0 && !runs.some(({ id, status }) => ours.has(id) && status === 'running')) resolve();
     };
     const check = () => void update().catch(reject);
     client.on('run', (run) => {

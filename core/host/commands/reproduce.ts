@@ -11,7 +11,7 @@ import { quickSettings, ragenSweeps } from '../../reproduce/ragen-sweeps.ts';
 import { type ReportFacts, type Results, reportBlocks } from '../../reproduce/report.ts';
 import { ensureSweep, type SweepPlan, sweepResult, trainSweeps } from '../../reproduce/sweeps.ts';
 import { nearest } from '../../run-config/nearest.ts';
-import { advise, print } from '../output.ts';
+import { advise, exitStopped, print } from '../output.ts';
 import { nextSignal } from '../signals.ts';
 import { writeReason } from '../write-reason.ts';
 import { acrossHosts, type CommandOptions, withStudio } from './with-client.ts';
@@ -36,7 +36,7 @@ interface Selection {
  * command but not the current trainer. Throws `usage_invalid`, `preset_unknown`, or `study_incomplete` if runs failed or were stopped.
  */
 export async function reproduce(paper: string, options: ReproduceOptions): Promise<void> {
-  const { home, quick = false, model = 'starter', device, out } = options;
+  const { home, quick = false, model = 'starter', seeds, device, out } = options;
   if (paper !== 'ragen')
     throw new Failure('usage_invalid', `There are no studies of "${paper}".`, 'Use `starpo reproduce ragen`.');
   const selection = select(options);
@@ -50,6 +50,7 @@ export async function reproduce(paper: string, options: ReproduceOptions): Promi
     'starpo reproduce ragen',
     ...(quick ? ['--quick'] : []),
     ...(model === 'starter' ? [] : [`--model ${model}`]),
+    ...(seeds ? [`--seeds ${seeds}`] : []),
     ...(device ? [`--device ${device}`] : []),
   ];
   const printed = new Map<string, string>();
@@ -63,7 +64,7 @@ export async function reproduce(paper: string, options: ReproduceOptions): Promi
           writeReport(folder, facts, selection, results),
         );
       });
-      await Promise.race([work.then((results) => finish(folder, results)), signals.signal]);
+      await Promise.race([work.then((results) => finish(folder, results)), signals.signal.then(exitStopped)]);
     });
   } finally {
     signals.close();

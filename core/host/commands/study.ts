@@ -1,10 +1,11 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Client } from '../../contract/client.ts';
 import { collapseInWords } from '../../contract/collapse-words.ts';
 import {
   type Estimate,
   type PaperStudyFacts,
   procedures,
+  runSource,
   type StudyRow,
   type StudySummary,
 } from '../../contract/contract.ts';
@@ -182,7 +183,8 @@ export async function startStudy(named: string, { home }: CommandOptions): Promi
 export async function cancelStudy(named: string, { home }: CommandOptions): Promise<void> {
   const cancel = (client: Client, studyId: string) => client.call('studies.cancel', { studyId });
   const { id, runs } = await withStudy(home, named, cancel, { repeatable: true });
-  advise(`${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start ${id}\``);
+  const resume = runs.completed < runs.total ? `; resume the others with \`starpo sweep start ${id}\`` : '';
+  advise(`${runs.completed} of ${runs.total} runs have completed${resume}`);
 }
 
 /** Deletes a sweep, and its runs with `runs`. Keeps the sweep and throws the first error if a run can't be deleted. */
@@ -220,7 +222,15 @@ function estimateText(estimate: Estimate | null): string {
   return `${percent(estimate.mean)} (${spreadInWords(estimate, percent)})`;
 }
 
-const fileContent = procedures['studies.create'].input.omit({ start: true }).strict();
+/** A sweep in a file: `base` may name a run as a command does. */
+const fileContent = procedures['studies.create'].input
+  .omit({ start: true })
+  .extend({
+    base: z.union(
+      runSource.options.map((form) => ('run' in form.shape ? form.extend({ run: z.string() }) : form).strict()),
+    ),
+  })
+  .strict();
 
 /** Reads a sweep file and resolves its paths. Throws `study_invalid`. */
 function readStudy(path: string): z.infer<typeof fileContent> {
