@@ -133,7 +133,10 @@ export const studyId = z
   .string()
   .regex(/^[a-z0-9-]{1,40}$/, 'must be a sweep id: 1 to 40 lowercase letters, digits and hyphens');
 export const studyName = z.string().min(1).max(80);
-export const newStudyName = studyName.regex(/^(?=.*\S)\P{Cc}*$/u, 'must be visible text on one line');
+export const newStudyName = z
+  .string()
+  .max(80)
+  .regex(/^(?=.*\S)\P{Cc}*$/u, 'must be text on one line');
 
 /** The sweep of a run. */
 const studyOfRun = z.object({

@@ -265,7 +265,7 @@ test('problems with API input are described in plain words', () => {
     'iterations must be a whole number',
   ]);
   expect(problems('studies.create', { name: '', base: { preset: 'a' }, points: [], seeds: [1] })).toEqual([
-    'name must have 1 character or more',
+    'name must be text on one line',
     'points must have 1 entry or more',
   ]);
   const sweep = { name: 'a', points: [{ name: 'a', set: { x: [1] } }], seeds: [1] };
