@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     auto* train = add(name, "Train the run in a directory, resuming from its last checkpoint",
                       [&] { return starpo::run_training(path, training_device); });
     train->add_option("RUN_DIR", path)->required();
-    train->add_option("--device", training_device, "cpu, cuda or cuda:N; default: device of run.json");
+    train->add_option("--device", training_device, "auto, cpu, cuda or cuda:N; default: device of run.json");
   }
 
   starpo::EvaluationRequest evaluation;
@@ -64,8 +64,9 @@ int main(int argc, char** argv) {
   evaluate->add_option("--checkpoint", evaluation.checkpoint, "iteration of the checkpoint")
       ->required()
       ->check(CLI::Range(0, 1000000));
-  auto* label = evaluate->add_option("--on", evaluation.label,
-                                     "label of an environment of the run; default: the first with validate true");
+  auto* label =
+      evaluate->add_option("--on", evaluation.label,
+                           "label of an environment of the run; default: the first with validate true, else the first");
   evaluate
       ->add_option("--environment", evaluation.environment,
                    "a different environment, as a JSON object like an element of environments[] in run.json")
@@ -97,7 +98,8 @@ int main(int argc, char** argv) {
 
   int levels = 3;
   auto* preview = add(
-      "preview", "Print the first prompts and the memory plan of a configuration as JSON; FILE - reads standard input",
+      "preview",
+      "Print the first prompts and, on a CPU, the memory plan of a configuration as JSON; FILE - reads standard input",
       [&] { return starpo::preview_command(path, levels); });
   preview->add_option("FILE", path)->required();
   preview->add_option("--levels", levels, "levels per environment; default: 3")->check(CLI::Range(0, 16));

@@ -100,7 +100,7 @@ struct PolicyLossSums {
   PolicyLossSums& operator+=(const PolicyLossSums&);
 };
 
-// Adds weight * (clipped objective - entropy_coefficient * entropy) over tokens of one trajectory to sums. Writes
+// Adds weight * (clipped objective - entropy_coefficient * entropy) over tokens of one sequence to sums. Writes
 // d(loss)/d(logprob) and d(loss)/d(entropy). All spans: [tokens].
 void policy_loss(std::span<const float> logprobs, std::span<const float> entropies,
                  std::span<const float> rollout_logprobs, std::span<const double> advantages, double weight,

@@ -16,7 +16,7 @@ struct PackedBatch {
   std::vector<std::int32_t> targets;
 };
 
-// Loss inputs of one trajectory. Spans: [targets of the sequence].
+// Loss inputs of one sequence. Spans: [targets of the sequence].
 struct SequenceLoss {
   std::span<const float> rollout_logprobs;
   std::span<const double> advantages;
@@ -51,8 +51,8 @@ class NetworkPass {
   virtual void forward(const PackedBatch&, float temperature, std::span<float> logprobs,
                        std::span<float> entropies) = 0;
 
-  // Runs forward(), then adds d(loss)/d(weights) to the network's gradients and the loss to `sums`. With exact
-  // products, splitting a mini-batch into micro-batches (in order) changes no bit of the gradients.
+  // Runs forward(), then adds d(loss)/d(weights) to the network's gradients and the loss to `sums`. On a CPU,
+  // splitting a mini-batch into micro-batches (in order) changes no bit of the gradients.
   virtual void forward_backward(const PackedBatch&, float temperature, const BatchLoss&, std::span<float> logprobs,
                                 std::span<float> entropies, PolicyLossSums& sums) = 0;
 

@@ -26,7 +26,7 @@ inline constexpr Field kStartedFields[] = {
     {"host"},
     {"build"},
     {"isa",
-     "`scalar`, `avx2` or `avx512`; with precision `bf16` also `amx_bf16` or `avx512_bf16`; on a GPU its architecture, "
+     "`scalar`, `avx2` or `avx512`; with precision `bf16` `amx_bf16` or `avx512_bf16`; on a GPU its architecture, "
      "e.g. `sm_90`"},
     {"device", "selected device: `cpu`, `cuda:0`"},
     {"device_name"},
@@ -49,7 +49,7 @@ inline constexpr Field kIterationFields[] = {
      R"(`{"actor/grad_norm": [..], "actor/loss": [..]}` and the same of the critic, one number per optimizer step)"},
     {"template",
      "`{text, share}`: the most common first reasoning, truncated to 300 characters, and the share of episodes with "
-     "it; absent without reasoning"},
+     "it; absent without reasoning and with task `warm_start`"},
 };
 inline constexpr Field kFirstStepCheckFields[] = {{"iteration"}, {"checks", "see First-step check"}};
 inline constexpr Field kEvaluationFields[] = {
@@ -79,7 +79,8 @@ inline constexpr Field kFailedFields[] = {{"code"}, {"message"}, {"hint"}, {"ite
 
 inline constexpr std::array kTypes{
     Type{"started", kStartedFields,
-         "a process has loaded the run. Readers drop metrics, evaluations and rollouts of iterations above "
+         "a process has loaded the policy of the run. Readers drop metrics, evaluations and rollouts of iterations "
+         "above "
          "`resume.iteration`, or all of them if `resume` is null"},
     Type{"memory_plan", kMemoryPlanFields, "after `started`; readers keep the last event"},
     Type{"phase", kPhaseFields,
@@ -89,10 +90,11 @@ inline constexpr std::array kTypes{
     Type{"first_step_check", kFirstStepCheckFields,
          "after a run's first `iteration` event, and again after the first update of the policy if the critic warms up "
          "first; readers keep the last event"},
-    Type{"evaluation", kEvaluationFields, "an evaluation set completed; iteration 0 is before training"},
+    Type{"evaluation", kEvaluationFields,
+         "an evaluation set completed; the first is before training, at iteration 0 or that of the fork"},
     Type{"rollout", kRolloutFields,
-         "a rollout file was written. Training rollouts are written during the update and logged between two steps, "
-         "before the `iteration` event"},
+         "a rollout file was written. Training rollouts are written and logged during diagnostics and update, before "
+         "the `iteration` event"},
     Type{"rollout_removed", kRolloutRemovedFields,
          "the episodes of an iteration are about to be deleted, according to `rollout_files`; readers drop them from "
          "their list"},
@@ -104,12 +106,14 @@ inline constexpr std::array kTypes{
     Type{"paused", kPausedFields, "the run paused"},
     Type{"resumed", kResumedFields, "the run resumed after a pause"},
     Type{"environment_alert", kEnvironmentAlertFields,
-         "more than 5 % of an environment's episodes in a rollout or evaluation are void; core raises an alert"},
+         "more than 5 % of an environment's episodes in a rollout, an evaluation or the diagnostics' probe are void; "
+         "core "
+         "raises an alert"},
     Type{"log", kLogFields, "message for the user"},
     Type{"stopped", kStoppedFields, "last event of a run that completed or was stopped"},
     Type{"failed", kFailedFields,
-         "last event of a run that failed, if it could still be written; without a preceding `started` if loading "
-         "failed"},
+         "last event of a run that failed, if it could still be written; without a preceding `started` if it failed "
+         "before the policy was loaded"},
 };
 
 }  // namespace starpo::event

@@ -33,7 +33,7 @@ struct StartedEvent {
   std::optional<ResumedFrom> resume;
   // Last completed iteration: of the checkpoint to resume or to fork from, else 0.
   int iteration = 0;
-  std::string isa;          // avx512, avx2, scalar
+  std::string isa;          // of the CPU, such as avx512 or amx_bf16, or of the GPU, such as sm_90
   std::string device;       // cpu, cuda:0
   std::string device_name;  // vendor's name
   std::string device_uuid;  // of a GPU; empty: unknown

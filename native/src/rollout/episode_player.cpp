@@ -66,7 +66,8 @@ void EpisodePlayer::open() {
                 "the prompt of " + rules_.environment.label + " has " + std::to_string(length_) +
                     " tokens; with a response of " + std::to_string(rules_.rollout.max_response_tokens) +
                     " tokens it exceeds rollout.context (" + std::to_string(rules_.rollout.context) + ")",
-                "raise rollout.context or lower rollout.max_response_tokens");
+                "raise rollout.context, lower rollout.max_response_tokens, or shorten the prompt or the states "
+                "(max_state_tokens) of the environment");
 }
 
 std::string EpisodePlayer::first_message() { return user_message(rules_.environment.prompt.first, "first"); }

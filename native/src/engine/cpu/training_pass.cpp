@@ -102,7 +102,7 @@ void CpuTrainingPass::State::prepare(const PackedBatch& next) {
     for (int i = begin; i < end; ++i) positions[i] = i - begin;
     for (int previous = begin; target < targets && batch.targets[target] < end; previous = batch.targets[target++]) {
       if (batch.targets[target] <= previous)
-        throw std::invalid_argument("targets must ascend, and zeros be a sequence's first token");
+        throw std::invalid_argument("targets must ascend, and none may be a sequence's first token");
       target_tokens[target] = batch.tokens[batch.targets[target]];
     }
     target_starts.push_back(target);

@@ -162,8 +162,10 @@ bool CheckpointWriter::copy_to_host(Engine& engine, Content& content) {
     const auto bytes = static_cast<std::int64_t>(size * sizeof(float));
     const auto refuse = [&] {
       lacks_memory_ = true;
-      journal_.warning("training waits while checkpoints are written, because host memory is too small for a copy of " +
-                       format_bytes(bytes));
+      journal_.warning(
+          "training waits while checkpoints are written, because too little host memory is free for a "
+          "copy of " +
+          format_bytes(bytes));
       return false;
     };
     if (!engine.preallocates()) return false;

@@ -8,9 +8,9 @@
 
 namespace starpo {
 
-// Writes the checkpoints of a run. If its networks are on a device, start() copies their state to page-locked memory,
-// and a thread writes the files while training continues. Otherwise start() writes and publishes the checkpoint.
-// The parts must outlive the writer, whose destructor waits for the thread.
+// Writes the checkpoints of a run. If its networks are on a device and enough host memory is free, start() copies their
+// state to page-locked memory, and a thread writes the files while training continues. Otherwise start() writes and
+// publishes the checkpoint. The parts must outlive the writer, whose destructor waits for the thread.
 class CheckpointWriter {
  public:
   CheckpointWriter(std::filesystem::path run_directory, Journal&);

@@ -16,12 +16,12 @@ namespace starpo {
 // Returns whether diagnostics run in this iteration (every diagnostics.every iterations).
 bool diagnostics_due(const RunConfig&, int iteration);
 
-// Returns the sample size of each diagnostic: diagnostics.samples, at most an eighth of a rollout's episodes to bound
-// the cost of small iterations, but at least 8 for comparisons.
+// Returns the sample size of each diagnostic: diagnostics.samples, but to bound the cost of small iterations at most
+// the larger of 8 and an eighth of a rollout's episodes.
 int diagnostic_samples(const RunConfig&);
 
-// Plays diagnostic_samples one-turn episodes on kMaxPrompts fixed levels with their own random numbers. The levels are
-// the same in every iteration, so that changes of the diagnostics are not due to the levels. progress: see
+// Plays about diagnostic_samples one-turn episodes on kMaxPrompts fixed levels with their own random numbers. The
+// levels are the same in every iteration, so that changes of the diagnostics are not due to the levels. progress: see
 // RolloutRequest. Throws the errors of run_rollout.
 std::vector<Episode> play_probe(const RunConfig&, const Playground&, Generator&, int iteration,
                                 std::function<void(int finished)> progress);

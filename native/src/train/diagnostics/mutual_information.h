@@ -22,10 +22,10 @@ struct ReasoningLikelihoods {
 // Bounds the cost, since every reasoning text is scored given every prompt.
 inline constexpr int kMaxPrompts = 8;
 
-// Scores about `samples` first reasoning texts, evenly from all groups, given at most kMaxPrompts distinct prompts (as
-// token ids). A reasoning text consists of the sampled tokens up to and including the one that completes </think>.
-// episodes: ordered by group. pass: of the policy that played them; gets micro-batches of at most `micro_batch_tokens`
-// tokens (at least one sequence). progress is called after each.
+// Scores about `samples` first reasoning texts, evenly from the groups of at most kMaxPrompts distinct prompts, given
+// each of these prompts (as token ids). A reasoning text consists of the sampled tokens up to and including the one
+// that completes </think>. episodes: ordered by group. pass: of the policy that played them; gets micro-batches of at
+// most `micro_batch_tokens` tokens (at least one sequence). progress is called after each.
 ReasoningLikelihoods reasoning_likelihoods(NetworkPass& pass, std::span<const Episode> episodes, int samples,
                                            float temperature, int micro_batch_tokens,
                                            const std::function<void()>& progress);

@@ -17,7 +17,7 @@ inline constexpr auto kPanelChanged = "panel_changed";
 std::string panel_of(const EnvironmentConfig&, const std::string& files_digest, std::span<const Episode* const>);
 
 // Writes panels/<label>.json with the first evaluation of a run and compares it with the later ones. Returns the
-// SHA-256 of the file. Errors: panel_changed, disk_full, file_unwritable.
+// SHA-256 of the file. Errors: panel_changed, file_unreadable, disk_full, file_unwritable.
 std::string record_panel(const std::filesystem::path& run_directory, const std::string& label,
                          const std::string& panel);
 

@@ -10,7 +10,7 @@
 
 namespace starpo {
 
-// The failures of an environment in a rollout or evaluation.
+// The failures of an environment in a rollout, an evaluation or the diagnostics' probe.
 struct EnvironmentFailures {
   std::string label;
   int episodes = 0, failed = 0, voided = 0;

@@ -24,7 +24,7 @@ class Critic {
   virtual bool reads_policy() const = 0;
   // Computes values: [targets].
   virtual void forward(const PackedBatch&, const NetworkPass& policy, std::span<float> values) = 0;
-  // Adds d(loss)/d(weights). Splitting a mini-batch into consecutive batches does not change any bit of the result.
+  // Adds d(loss)/d(weights). Splitting a mini-batch into consecutive batches changes no bit on a CPU or of a head.
   virtual void backward(std::span<const float> value_gradients) = 0;
 };
 

@@ -41,8 +41,8 @@ int run_training(const std::filesystem::path& run_directory, const std::string& 
   } catch (const std::bad_alloc&) {
     return fail(journal, run.iteration(),
                 Error("out_of_memory", "the machine does not have enough memory for this configuration",
-                      "lower rollout.slots, rollout.context or optimizer.micro_batch_tokens; critic.model full "
-                      "needs as much memory as the policy, head almost none"));
+                      "lower rollout.slots or rollout.context, or set a smaller optimizer.micro_batch_tokens (0 "
+                      "chooses one); critic.model full needs as much memory as the policy, head almost none"));
   } catch (const std::exception& exception) {
     return fail(journal, run.iteration(), unhandled_error(exception));
   }

@@ -28,7 +28,7 @@ struct ReplayedGroups {
 // episodes, not samples.
 // episodes: ordered by group; kept_groups: [groups]; replayed: of this iteration. Both must outlive the result.
 // progress is called after every forward pass. Adds actor/kl_to_reference, critic/* of the values and advantage/*
-// (before whitening, except zero_std_share).
+// (before whitening, except zero_std_share and logprob_*).
 std::vector<Sequence> estimate_advantages(const RunConfig&, Replica&, std::span<const Episode> episodes,
                                           const std::vector<bool>& kept_groups, Metrics&,
                                           const std::function<void()>& progress, const ReplayedGroups& replayed = {});

@@ -38,7 +38,7 @@ void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
   for (const std::int32_t target : batch.targets) {
     const bool ascends = rows.empty() || target - 1 > rows.back();
     if (target < 0 || target >= tokens || positions_in_sequence[target] == 0 || !ascends)
-      throw std::invalid_argument("targets must ascend, and none be a sequence's first token");
+      throw std::invalid_argument("targets must ascend, and none may be a sequence's first token");
     while (target >= starts[sequence + 1]) ++sequence;
     ++target_counts[sequence];
     rows.push_back(target - 1);
