@@ -74,7 +74,7 @@ function stepsIn({ config }: LabeledRun): number[] {
 /** Distance to the onset of collapse, in iterations. Up to `near`: positive example. Beyond `far`: negative. In between: not used. */
 const near = 50;
 const far = 60;
-/** Iterations until a run has a baseline. */
+/** Number of a run's first iterations that are not used as examples, because its baselines still change most. */
 const settled = 8;
 /** Ridge penalty on the weights. The weights of all examples sum to 1. */
 const penalty = 0.03;

@@ -5,7 +5,7 @@ import { median } from './track.ts';
 
 /** An alarm is a hit up to this many iterations before the onset. Earlier alarms are false, later ones too late. */
 const longestLead = 100;
-/** An alarm up to this many iterations after the onset is prompt: a roll-back then loses nothing more. */
+/** An alarm up to this many iterations after the onset is a miss, but counts as prompt. */
 const promptUntil = 5;
 /** Runs with an earlier onset collapsed in their first updates and cannot be predicted. They are counted separately. */
 export const earliestOnset = 10;

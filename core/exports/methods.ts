@@ -171,7 +171,7 @@ function objectiveText({ policy_loss: loss }: RunConfig): string {
     case 'sapo':
       return `SAPO's objective (arXiv:2511.20347; τ = ${loss.tau_positive} and ${loss.tau_negative})`;
     case 'dppo':
-      return `DPPO's objective (arXiv:2602.04879; changes of probability up to ${loss.clip_low} down and ${loss.clip_high} up${byTurn})`;
+      return `DPPO's objective (arXiv:2602.04879; probabilities may fall by ${loss.clip_low} and rise by ${loss.clip_high}${byTurn})`;
     default:
       return `PPO's clipped objective (arXiv:1707.06347; ${ratioLevels[loss.ratio_level] ?? loss.ratio_level} clipped at ${limits}${dual}${byTurn})`;
   }
@@ -256,7 +256,7 @@ function klText({ kl }: RunConfig): string {
 
 function optimizerText({ optimizer }: RunConfig): string {
   const schedule = optimizer.schedule === 'constant' ? 'constant' : `decayed to 0 (${optimizer.schedule})`;
-  const warmup = optimizer.warmup > 0 ? ` after ${optimizer.warmup} steps of linear warm-up` : '';
+  const warmup = optimizer.warmup > 0 ? ` after ${count(optimizer.warmup, 'step')} of linear warm-up` : '';
   const clip = optimizer.gradient_clip > 0 ? `, with gradients clipped to a norm of ${optimizer.gradient_clip}` : '';
   return `The optimizer was AdamW with a learning rate of ${scientific(optimizer.learning_rate)}, ${schedule}${warmup}, β = (${optimizer.beta1}, ${optimizer.beta2}), ε = ${scientific(optimizer.epsilon)} and weight decay ${optimizer.weight_decay}${clip}.`;
 }

@@ -49,7 +49,7 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
   const withVerdict = (claims: readonly { verdict: Verdict }[], verdict: Verdict) =>
     String(claims.filter((claim) => claim.verdict === verdict).length);
   const quick =
-    'This is the quick version, with about a hundredth of the training. It checks that every study runs; its results are not meaningful.';
+    'This is the quick version, in which most settings train on 1/200 of the episodes. It checks that every study runs; its results are not meaningful.';
   return [
     { heading: facts.title, level: 1 },
     ...(facts.quick ? [{ text: quick }] : []),

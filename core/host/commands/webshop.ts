@@ -35,7 +35,7 @@ export async function importCatalogue(folderName: string, { json = false }: { js
   print(`${synthetic.products} products, ${countsText(synthetic, human)}`);
   print(
     synthetic.products_with_nouns === 0
-      ? 'title nouns: heuristic, because the folder has no nouns.tsv'
+      ? 'title nouns: heuristic, because the folder has no nouns.tsv with its products'
       : `title nouns: nouns.tsv covers ${synthetic.products_with_nouns} products`,
   );
   for (const text of unexpected(files, synthetic, human)) warn(text);

@@ -51,7 +51,9 @@ function Details({ environment }: { environment: OwnEnvironment }) {
           <span className="tag" data-kind={confirmed ? undefined : 'slip'}>
             {confirmed ? 'command confirmed' : 'command not confirmed'}
           </span>
-          <span className="tag">{actions ? `${actions.length} actions` : 'free text'}</span>
+          <span className="tag">
+            {actions ? `${actions.length} ${actions.length === 1 ? 'action' : 'actions'}` : 'free text'}
+          </span>
           <Button writes icon="trash" onClick={() => setRemoving(true)}>
             Remove…
           </Button>

@@ -4,7 +4,7 @@ import styles from './import-notes.module.css';
 const groups: readonly { kind: ImportNote['kind']; title: string }[] = [
   { kind: 'changed', title: 'changed in form or meaning' },
   { kind: 'no_counterpart', title: 'without counterpart' },
-  { kind: 'default', title: 'defaults, which the files do not set' },
+  { kind: 'default', title: 'from defaults, not set in the files' },
   { kind: 'mapped', title: 'with the same meaning' },
 ];
 

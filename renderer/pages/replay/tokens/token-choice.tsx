@@ -50,5 +50,5 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
 function missingText(measure: Measure, available: readonly Measure[]): string {
   if (measure === 'values' && available.includes('advantages')) return 'No values: the run has no critic.';
   if (measure === 'values' || measure === 'advantages') return `No ${measure}: this episode wasn't trained on.`;
-  return `This file has no ${measures[measure].label.toLowerCase()}.`;
+  return `No ${measures[measure].label.toLowerCase()} was recorded for this episode.`;
 }
