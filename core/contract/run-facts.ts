@@ -1,7 +1,12 @@
-import type { RunStatus, RunSummary } from './runs.ts';
+import type { KnownRunStatus, RunStatus, RunSummary } from './runs.ts';
 
 /** Returns whether the run is running or paused. */
 export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
+
+const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies KnownRunStatus[];
+
+/** Returns whether the run has ended: completed, stopped, failed or was interrupted. */
+export const hasEnded = ({ status }: Pick<RunSummary, 'status'>) => ends.includes(status);
 
 /** Returns whether training is finished: the run completed, or a rule of `early_stop` ended it. */
 export const isFinished = ({ status, stopReason }: Pick<RunSummary, 'status' | 'stopReason'>) =>

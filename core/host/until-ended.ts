@@ -1,10 +1,6 @@
 import { type Client, connectionLost } from '../contract/client.ts';
-import type { KnownRunStatus, RunSummary } from '../contract/contract.ts';
-
-const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies KnownRunStatus[];
-
-/** Returns whether the run has ended: completed, stopped, failed or was interrupted. */
-export const hasEnded = ({ status }: Pick<RunSummary, 'status'>) => ends.includes(status);
+import type { RunSummary } from '../contract/contract.ts';
+import { hasEnded } from '../contract/run-facts.ts';
 
 /** Resolves with a run's summary when it has ended. Throws `connection_lost` if the host exits first. */
 export function untilEnded(client: Client, runId: string): Promise<RunSummary> {

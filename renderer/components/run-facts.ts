@@ -48,10 +48,6 @@ export const isStartable = (run: Pick<RunSummary, 'status' | 'job'>) =>
 export const canTrainFrom = ({ task, id }: Pick<RunSummary, 'task' | 'id'>) =>
   task !== 'imported' && id !== sampleRunId;
 
-/** Returns whether the run has trained and isn't running or waiting. */
-export const hasEnded = ({ status }: Pick<RunSummary, 'status'>) =>
-  !isLive(status) && status !== 'created' && status !== 'queued';
-
 /** Returns the share of completed iterations, in [0, 1]. */
 export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration' | 'iterations'>): number {
   return iterations > 0 ? iteration / iterations : 0;

@@ -1,11 +1,10 @@
 import { useMemo, useState } from 'react';
 import { asFailure } from '../../../core/contract/failure.ts';
-import { isLive } from '../../../core/contract/run-facts.ts';
+import { hasEnded, isLive } from '../../../core/contract/run-facts.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote, StatusBadge } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { hasEnded } from '../../components/run-facts.ts';
 import { spansOf } from '../../episodes/learned.ts';
 import { SaveMenu } from '../../episodes/save/save-menu.tsx';
 import { useEpisode, useTurn } from '../../episodes/use-episodes.ts';

@@ -1,11 +1,11 @@
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
+import { hasEnded } from '../../../core/contract/run-facts.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty, IconButton } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { hasEnded } from '../../components/run-facts.ts';
 import { ClipPlayer } from '../../episodes/clip/clip-player.tsx';
 import { useClip } from '../../episodes/clip/use-clip.ts';
 import { type EpisodeFile, episodeFiles } from '../../episodes/episode-files.ts';

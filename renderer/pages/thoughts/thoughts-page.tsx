@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Thoughts } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
+import { hasEnded } from '../../../core/contract/run-facts.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { hasEnded } from '../../components/run-facts.ts';
 import { useWidth } from '../../components/use-width.ts';
 import { type Branch, leavesOf, matches, openingCounts, thoughtTree } from '../../episodes/thought-tree.ts';
 import { useThoughts } from '../../episodes/use-thoughts.ts';
