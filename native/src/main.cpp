@@ -29,8 +29,8 @@ int report(const std::string& code, const std::string& message, const std::strin
 
 // Returns whether the error happened while running, rather than because of invalid input.
 bool is_failure(const std::string& code) {
-  constexpr std::array failures{"disk_full",           "file_unwritable",   "out_of_memory",
-                                "evaluation_canceled", "gpu_out_of_memory", "gpu_failed"};
+  constexpr std::array failures{"disk_full",         "file_unwritable", "out_of_memory",     "evaluation_canceled",
+                                "gpu_out_of_memory", "gpu_failed",      "environment_failed"};
   return std::find(failures.begin(), failures.end(), code) != failures.end() || code.starts_with("non_finite_");
 }
 

@@ -25,6 +25,9 @@ TEST_CASE("the reason for a missing CUDA device is reported with a hint") {
   CHECK(explain_no_device(facts).message ==
         "the NVIDIA driver 535.183.01 supports CUDA up to 12.2, but this trainer was built with CUDA 13.0");
   CHECK(explain_no_device(facts).hint.find("580 or newer") != std::string::npos);
+  CHECK(explain_no_device(facts).hint.find("an older CUDA toolkit") != std::string::npos);
+  facts.driver_version = 11080;
+  CHECK(explain_no_device(facts).hint.find("an older CUDA toolkit") == std::string::npos);
 
   facts.runtime_version = 12080;
   CHECK(explain_no_device(facts).hint.find("525 or newer") != std::string::npos);

@@ -237,6 +237,14 @@ TEST_CASE_FIXTURE(TwoEnvironments, "a missing, pruned or damaged checkpoint is r
   const auto code = [&](int checkpoint) {
     return error_code_of([&] { evaluate({.checkpoint = checkpoint, .name = "try-" + std::to_string(++tries)}); });
   };
+  const auto hint = [&](int checkpoint) {
+    try {
+      evaluate({.checkpoint = checkpoint, .name = "try-" + std::to_string(++tries)});
+    } catch (const Error& error) {
+      return error.hint();
+    }
+    return std::string();
+  };
   CHECK(code(7) == "checkpoint_missing");
   fs::remove(run.path() / "checkpoints/000000/trainer-state.safetensors");
   CHECK(code(0) == "none");
@@ -245,11 +253,13 @@ TEST_CASE_FIXTURE(TwoEnvironments, "a missing, pruned or damaged checkpoint is r
   const auto weights = run.path() / "checkpoints/000001/model.safetensors";
   write_text(weights, read_text(weights).substr(0, 1000));
   CHECK(code(1) == "checkpoint_corrupt");
+  CHECK(hint(1) == "choose another checkpoint; the run has the weights of: 2");
   fs::copy_file(run.path() / "checkpoints/000001/trainer-state.json",
                 run.path() / "checkpoints/000002/trainer-state.json", fs::copy_options::overwrite_existing);
   CHECK(code(2) == "checkpoint_corrupt");
   fs::remove_all(run.path() / "checkpoints/000002");
   CHECK(code(2) == "checkpoint_missing");
+  CHECK(hint(1) == "the run has no other checkpoint with weights: resume it, or evaluate another run");
   CHECK(files_in(run.path() / "evaluations") ==
         std::set<std::string>{"try-2.index.json", "try-2.json", "try-2.jsonl.zst", "try-2.panel.json"});
 }

@@ -289,9 +289,7 @@ test('a run that does not fit into 120 MB is rejected with both figures, and wit
     spawnSync('bash', ['-c', `ulimit -v ${megabytes * 1000}; exec "$0" "$@"`, trainer, ...args], { encoding: 'utf8' });
   const refused = within(120, 'train', folder);
   expect(refused.status).toBe(1);
-  expect(refused.stderr).toMatch(
-    /^error: the run needs up to \d{3} MB of memory, but only (\d\d|1[01]\d) MB are free$/m,
-  );
+  expect(refused.stderr).toMatch(/^error: up to \d{3} MB of memory are needed, but only (\d\d|1[01]\d) MB are free$/m);
   expect(readJournal(folder).map(({ type, code }) => code ?? type)).toEqual(['out_of_memory']);
   expect(readdirSync(folder).sort()).toEqual(['events.jsonl', 'run.json', 'trainer.lock']);
 

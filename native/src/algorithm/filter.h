@@ -52,8 +52,8 @@ struct FilterResult {
 //   top_p:    groups until the sum of their scores reaches keep * total (RAGEN-2), at least one
 //   min_p:    groups with at least keep times the largest score; if the order is `smallest`, with at most the smallest
 //             score divided by keep
-//   softmax:  groups until the sum of their softmax probabilities reaches keep, at least one. `smallest` negates
-//   scores.
+//   softmax:  groups until the sum of their softmax probabilities reaches keep, at least one. `smallest` negates the
+//             scores.
 // top_p, min_p and softmax never keep a group with score 0. Groups of one episode are all kept if they are ranked by
 // reward std, with a warning.
 FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConfig&);

@@ -27,7 +27,8 @@ std::vector<int> turn_lengths_of(const Json& json, const std::string& path, std:
   if (!json.contains("turn_lengths")) return {static_cast<int>(tokens)};
   if (!json["turn_lengths"].is_array()) throw invalid(path + ".turn_lengths", "must be a list of integers");
   std::vector<int> lengths;
-  for (const Json& length : json["turn_lengths"]) lengths.push_back(integer_of(length, path + ".turn_lengths", 0));
+  for (const Json& length : json["turn_lengths"])
+    lengths.push_back(integer_of(length, path + ".turn_lengths[" + std::to_string(lengths.size()) + "]", 0));
   if (std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) != tokens)
     throw invalid(path + ".turn_lengths", "must add up to the number of tokens, " + std::to_string(tokens));
   return lengths;

@@ -40,13 +40,14 @@ std::string setting_that_fits(const EngineNeeds& needs, const std::function<Memo
       if (changed.slots <= 1) return std::nullopt;
     }
   };
+  if (!needs.trains_policy) return "close other programs that use the memory, or use a device with more memory";
   if (const auto setting = find_setting(needs)) return *setting;
   EngineNeeds without_diagnostics = needs;
   without_diagnostics.reads_start = false;
   if (const auto setting = find_setting(without_diagnostics)) return *setting;
   return "no value of optimizer.micro_batch_tokens, optimizer.recompute, rollout.slots or diagnostics.every fits: "
-         "close other programs that use the memory, or use a smaller model, a smaller rollout.context, critic.model "
-         "head instead of full, or a device with more memory";
+         "close other programs that use the memory, or use a smaller model, a smaller rollout.context, " +
+         std::string(needs.trains_critic ? "critic.model head instead of full, " : "") + "or a device with more memory";
 }
 
 std::string memory_plan_json(const MemoryPlan& plan) {

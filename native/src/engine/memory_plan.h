@@ -56,8 +56,8 @@ struct MemoryPlan {
   }
 };
 
-// Returns a hint with the cheapest change of settings whose plan fits `free_bytes`, or with general advice if none
-// fits.
+// Returns a hint with the cheapest change of settings whose plan fits `free_bytes`, or with general advice if none fits
+// or nothing is trained.
 std::string setting_that_fits(const EngineNeeds&, const std::function<MemoryPlan(const EngineNeeds&)>& plan,
                               std::int64_t free_bytes);
 

@@ -18,8 +18,8 @@ struct ControlCommand {
   int iteration = 0;  // args.iteration of pin and unpin
 };
 
-// Reads commands appended to control.jsonl after this object was constructed. The file may be created later. After the
-// file was truncated or replaced, reads it from the start and skips ids that it has seen.
+// Reads commands appended to control.jsonl after this object was constructed. The file may be created later. If the
+// file became shorter, reads it from the start and skips ids that it has seen.
 class ControlReader {
  public:
   explicit ControlReader(const std::filesystem::path& run_directory);

@@ -46,7 +46,8 @@ inline constexpr Field kIterationFields[] = {
     {"iteration"},
     {"metrics"},
     {"updates",
-     R"(`{"actor/grad_norm": [..], "actor/loss": [..]}` and the same of the critic, one number per optimizer step)"},
+     R"(one number per optimizer step: `{"actor/grad_norm": [..], "actor/loss": [..]}` and the same of a trained critic; )"
+     "only the critic's while `critic.warmup` lasts, only `actor/grad_norm` with task `warm_start`"},
     {"template",
      "`{text, share}`: the most common first reasoning, truncated to 300 characters, and the share of episodes with "
      "it; absent without reasoning and with task `warm_start`"},
@@ -88,7 +89,8 @@ inline constexpr std::array kTypes{
          "otherwise at most four per second"},
     Type{"iteration", kIterationFields, "an iteration completed"},
     Type{"first_step_check", kFirstStepCheckFields,
-         "after a run's first `iteration` event, and again after the first update of the policy if the critic warms up "
+         "after the first `iteration` event of a run with task `reinforce`, and again after the first update of the "
+         "policy if the critic warms up "
          "first; readers keep the last event"},
     Type{"evaluation", kEvaluationFields,
          "an evaluation set completed; the first is before training, at iteration 0 or that of the fork"},

@@ -349,8 +349,9 @@ inline constexpr std::array kIterationMetrics{
                 "best possible retrieval accuracy at k: where prompts share a reasoning text, only its k most frequent "
                 "prompts can be retrieved; absent without reasoning and for fewer than three prompts"},
     Description{kDiagnosticsKlFromStart, "nats",
-                "KL divergence of the policy from the weights the run started with, per trained token (k3, at most "
-                "10), with or without a KL term; absent if those weights are missing when the run is resumed"},
+                "KL divergence of the policy from the weights the run started with, per trained token of a sample of "
+                "episodes (k3, at most 10), with or without a KL term; absent if those weights are missing when the "
+                "run is resumed"},
     Description{kDiagnosticsGradNormLowStd, "",
                 "gradient norm of the policy objective, averaged over tokens, without entropy bonus, KL and "
                 "corrections, on a sample of the third of "

@@ -35,11 +35,12 @@ struct RolloutRequest {
 };
 
 // Plays all episodes with one generator and without barriers: when a slot finishes a turn, it steps its environment and
-// continues; a free slot starts the next episode. A slot whose environment has not answered waits while
-// the others decode. An episode whose environment fails is played once more, with other draws on the same level, and is
-// void if that fails, too. So is an episode that the reward program fails to score twice. Results do not depend on the
-// assignment of slots. Errors: those of EpisodePlayer except EnvironmentFailure, those of EpisodeScoring,
-// non_finite_logprob, environment_failed (a program never started, or more than half of the episodes are void).
+// continues; a free slot starts the next episode. A slot whose environment has not answered waits while the others
+// decode. An episode whose environment fails is played once more, with other draws on the same level, and is void if
+// that fails, too. It is played a third time if another episode of the same process may have caused the second failure.
+// An episode that the reward program fails to score twice is void, too. Results do not depend on the assignment of
+// slots. Errors: those of EpisodePlayer except EnvironmentFailure, those of EpisodeScoring, non_finite_logprob,
+// environment_failed (a program never started, or more than half of the episodes are void).
 std::vector<Episode> run_rollout(Generator&, const RolloutRequest&);
 
 }  // namespace starpo

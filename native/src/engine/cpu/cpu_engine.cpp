@@ -220,7 +220,7 @@ MemoryPlan CpuEngine::reserve(const EngineNeeds& needs) {
   plan.free_bytes = available_memory_bytes();
   if (plan.total_bytes() > plan.free_bytes)
     throw Error("out_of_memory",
-                "the run needs up to " + format_bytes(plan.total_bytes()) + " of memory, but only " +
+                "up to " + format_bytes(plan.total_bytes()) + " of memory are needed, but only " +
                     format_bytes(plan.free_bytes) + " are free",
                 setting_that_fits(needs, plan_memory, plan.free_bytes));
   return plan;

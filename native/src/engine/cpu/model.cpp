@@ -156,7 +156,7 @@ void check_cpu_precision(Precision precision) {
   if (precision == Precision::bf16 && bf16_kernels() == nullptr)
     throw Error("precision_unsupported",
                 "bf16 needs AVX512-BF16 or AMX, which this CPU (or the instruction set in STARPO_ISA) doesn't have",
-                "set precision to fp32");
+                "set precision to fp32, or use a machine that supports bf16");
 }
 
 CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precision, ModelHead head, NetworkUse use)

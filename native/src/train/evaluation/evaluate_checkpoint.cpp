@@ -34,22 +34,23 @@ using Json = nlohmann::ordered_json;
 std::string comma_separated(const std::vector<std::string>& names) {
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
+  return text;
 }
 
-// Returns the checkpoints with weights, oldest first: "0, 50", or "none".
-std::string evaluable_checkpoints(const fs::path& run_directory) {
+// Returns a hint that lists the run's other checkpoints with weights, oldest first.
+std::string other_checkpoints_hint(const fs::path& run_directory, int checkpoint) {
   std::vector<std::string> names;
-  for (const int iteration : checkpoints_with_weights(run_directory)) names.push_back(std::to_string(iteration));
+  for (const int iteration : checkpoints_with_weights(run_directory))
+    if (iteration != checkpoint) names.push_back(std::to_string(iteration));
+  if (names.empty()) return "the run has no other checkpoint with weights: resume it, or evaluate another run";
   std::ranges::reverse(names);
-  return comma_separated(names);
+  return "choose another checkpoint; the run has the weights of: " + comma_separated(names);
 }
 
 // Explains why a checkpoint can't be read: it is missing, pruned or damaged.
 Error checkpoint_error(const fs::path& run_directory, int checkpoint, const std::string& why) {
   const fs::path folder = run_directory / checkpoint_path(checkpoint);
-  const std::string hint =
-      "choose another checkpoint; the run has the weights of: " + evaluable_checkpoints(run_directory);
+  const std::string hint = other_checkpoints_hint(run_directory, checkpoint);
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     return Error("checkpoint_missing", "checkpoint " + std::to_string(checkpoint) + " of the run was not found", hint);

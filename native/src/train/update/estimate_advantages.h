@@ -24,8 +24,8 @@ struct ReplayedGroups {
 };
 
 // Returns the samples of the kept groups and of the replayed ones, in order, with an advantage for every trained token:
-// in-reward KL, then reward normalization, then the estimator, then whitening per environment. Estimators use whole
-// episodes, not samples.
+// in-reward KL, then reward normalization, then the estimator, then advantage.gate, which removes episodes, then
+// whitening per environment. Estimators use whole episodes, not samples.
 // episodes: ordered by group; kept_groups: [groups]; replayed: of this iteration. Both must outlive the result.
 // progress is called after every forward pass. Adds actor/kl_to_reference, critic/* of the values and advantage/*
 // (before whitening, except zero_std_share and logprob_*).

@@ -24,7 +24,7 @@ std::int64_t usable_bytes(const DeviceMemory& memory) {
 // Errors: model_unsupported.
 void check_shape(const ModelConfig& model) {
   const auto reject = [](const std::string& what) {
-    throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU (device cpu)");
+    throw Error("model_unsupported", what + " on a GPU", "use this model on the CPU (device cpu)");
   };
   if (!attention_supports(model.head_dim))
     reject("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
@@ -114,9 +114,8 @@ class CudaEngine final : public Engine {
     const std::int64_t usable = usable_bytes(memory);
     if (plan.total_bytes() > usable)
       throw Error("gpu_out_of_memory",
-                  "the run needs " + format_bytes(plan.total_bytes()) + " of memory on " + device_.name +
-                      ", but only " + format_bytes(usable) + " of the free " + format_bytes(plan.free_bytes) +
-                      " can be used",
+                  format_bytes(plan.total_bytes()) + " of memory are needed on " + device_.name + ", but only " +
+                      format_bytes(usable) + " of the free " + format_bytes(plan.free_bytes) + " can be used",
                   setting_that_fits(needs_, plan_memory<T>, usable));
 
     RotaryTable table;

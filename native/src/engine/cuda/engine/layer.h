@@ -61,7 +61,7 @@ class Products {
 template <class T>
 struct LayerBuffers {
   float* x;            // [rows, hidden] the block's input
-  float* input_rms;    // [rows] reciprocal; null without a backward pass
+  float* input_rms;    // [rows] reciprocal; null in a generator
   T* normed;           // [rows, hidden]
   T* qkv;              // [rows, Widths::qkv], rotated
   T* attended;         // [rows, queries]

@@ -64,7 +64,7 @@ struct AdamWFactors {
 // With g = gradient * gradient_scale:
 //   m = beta1 m + (1 - beta1) g
 //   v = beta2 v + (1 - beta2) g^2
-//   w = w - learning_rate * weight_decay * w
+//   w = w - learning_rate * weight_decay * w   (decayed parameters only)
 //   w = w - learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
 // One thread per group of eight elements. Multiply-adds are explicit fmaf, so that all compilers round alike.
 __global__ void __launch_bounds__(kAdamWThreads)

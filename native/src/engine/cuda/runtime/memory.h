@@ -24,7 +24,7 @@ void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* memory) noexcept;
 
 // Copy or fill in stream order. copy_to_device from pageable memory returns when the source may change. From pinned
-// memory it returns immediately, as copy_to_host does: synchronize the stream before accessing host memory.
+// memory it returns immediately, as copy_to_host may: synchronize the stream before accessing host memory.
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes);
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes);
 void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes);

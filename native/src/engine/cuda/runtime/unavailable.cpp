@@ -13,7 +13,7 @@ namespace {
 int oldest_driver(int runtime_version) { return runtime_version >= 13000 ? 580 : 525; }
 
 constexpr int kMinComputeMajor = 8;
-constexpr const char* kTrainOnCpu = "or train on the CPU (device cpu)";
+constexpr const char* kUseCpu = "or use the CPU (device cpu)";
 
 }  // namespace
 
@@ -38,27 +38,29 @@ Unavailable explain_no_device(const DriverFacts& facts) {
   const std::string newer = "install NVIDIA driver " + driver + " or newer (nvidia-smi shows the one you have), ";
   if (facts.driver_version == 0 && facts.kernel_driver.empty())
     return {"driver_missing", "no NVIDIA driver is installed",
-            "if this machine has an NVIDIA GPU, install driver " + driver + " or newer, " + kTrainOnCpu};
+            "if this machine has an NVIDIA GPU, install driver " + driver + " or newer, " + kUseCpu};
   if (facts.driver_version == 0)
     return {
         "driver_missing",
         "the NVIDIA driver " + facts.kernel_driver + " is loaded, but its library libcuda.so.1 was not found",
         std::string("in a container, use the NVIDIA runtime (docker run --gpus all); otherwise install the driver's "
                     "libraries, ") +
-            kTrainOnCpu};
+            kUseCpu};
   if (facts.cause == DriverFacts::Cause::no_device)
     return {"no_gpu", "the NVIDIA driver found no GPU",
-            std::string("check nvidia-smi and CUDA_VISIBLE_DEVICES, ") + kTrainOnCpu};
+            std::string("check nvidia-smi and CUDA_VISIBLE_DEVICES, ") + kUseCpu};
   if (facts.cause == DriverFacts::Cause::insufficient_driver) {
+    const bool supports_oldest_toolkit = facts.driver_version >= 12000;
     const std::string name =
         facts.kernel_driver.empty() ? "the NVIDIA driver" : "the NVIDIA driver " + facts.kernel_driver;
     return {"driver_too_old",
             name + " supports CUDA up to " + cuda_version_text(facts.driver_version) +
                 ", but this trainer was built with CUDA " + cuda_version_text(facts.runtime_version),
-            newer + "build the trainer with an older CUDA toolkit (12.0 or newer), " + kTrainOnCpu};
+            newer + (supports_oldest_toolkit ? "build the trainer with an older CUDA toolkit (12.0 or newer), " : "") +
+                kUseCpu};
   }
   return {"gpu_failed", "the NVIDIA driver failed: " + facts.error,
-          std::string("check nvidia-smi and the kernel log (dmesg), ") + kTrainOnCpu};
+          std::string("check nvidia-smi and the kernel log (dmesg), ") + kUseCpu};
 }
 
 std::optional<Unavailable> explain_compute_capability(int major, int minor) {
@@ -66,7 +68,7 @@ std::optional<Unavailable> explain_compute_capability(int major, int minor) {
   return Unavailable{"gpu_too_old",
                      "its compute capability is " + std::to_string(major) + "." + std::to_string(minor) +
                          ", but the kernels need 8.0 or higher",
-                     std::string("use a GPU of the Ampere generation (A100, RTX 30) or newer, ") + kTrainOnCpu};
+                     std::string("use a GPU of the Ampere generation (A100, RTX 30) or newer, ") + kUseCpu};
 }
 
 const Device& require_device(const DeviceList& list, int index) {

@@ -45,7 +45,7 @@ class KernelTimer {
 template <class T>
 class RotatedOperand {
  public:
-  // size: elements of a copy, rounded up to 256 bytes. Values are random, because products of zeros take less power.
+  // size: elements of a copy, rounded up to 128. Values are random, because products of zeros take less power.
   RotatedOperand(Stream& stream, std::size_t size, std::size_t rotated_bytes)
       : size_((size + 127) / 128 * 128),
         copies_(static_cast<int>(std::clamp<std::size_t>(rotated_bytes / (size_ * sizeof(T)), 1, kMaxCopies))),
