@@ -25,7 +25,7 @@ beforeEach(async () => {
   await import('./preload.ts');
 });
 
-test('the page gets functions for strings and no Electron objects', async () => {
+test('the page gets the functions of the bridge and no Electron objects', async () => {
   expect([...exposed.keys()]).toEqual(['starpo']);
   const bridge = exposed.get('starpo') as Bridge;
   expect(Object.keys(bridge).sort()).toEqual([

@@ -30,7 +30,7 @@ test('a token is stored encrypted, readable only by its owner, and deleted on re
   expect(existsSync(path)).toBe(false);
 });
 
-test('without a secure key store, a plain file is used', () => {
+test('without a secure key store, there is no encrypted storage', () => {
   const none = { ...keys, isEncryptionAvailable: () => false };
   const open = { ...keys, getSelectedStorageBackend: () => 'basic_text' as const };
   expect(systemSecrets(none, home)).toBeUndefined();

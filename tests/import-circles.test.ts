@@ -16,7 +16,7 @@ function cyclesOf(files: Record<string, string>): string[] {
 
 const advice = ': move what they share into a file that both import.';
 
-test('reports the shortest cycle, including type imports and dynamic imports', () => {
+test('reports the shortest cycle through a file, including type imports and dynamic imports', () => {
   expect(
     cyclesOf({
       'core/contract/failure.ts': "import { z } from 'zod';\n",

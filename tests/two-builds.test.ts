@@ -8,8 +8,8 @@ import { findProgram, pinnedNode } from '../scripts/lib/process.mjs';
 import { buildNative } from '../scripts/lib/trainer-build.mjs';
 
 /**
- * Creates a build folder with two targets. The first builds immediately; the second waits for a file `go` and fails if another build
- * runs at the same time.
+ * Ninja file with two targets. The first is built immediately; the second waits for a file `go` and fails if another
+ * build runs at the same time.
  */
 const ninjaFile = `rule copy
   command = cp $in $out

@@ -63,9 +63,10 @@ struct AdvantageFixture {
 }  // namespace
 
 TEST_CASE_FIXTURE(AdvantageFixture,
-                  "the gate drops groups whose advantages are all small, and log-probabilities are charted by sign") {
+                  "the gate drops groups whose advantages are all small, and log-probabilities are reported by sign of "
+                  "the advantage") {
   config.advantage.estimator = AdvantageEstimator::dr_grpo;
-  // Groups of four with a spread of 0, 0.2 and 2.
+  // Groups of four; one episode of each scores 0, 0.2 or 2, the others 0.
   score = [](std::size_t i) { return i % 4 == 0 ? std::array{0.0, 0.2, 2.0}[i / 4] : 0.0; };
   const auto groups_above = [&](double gate) {
     config.advantage.gate = gate;

@@ -39,7 +39,7 @@ export type Route =
   | { page: 'rescue'; runId: string }
   /** Reasoning tree of an iteration; null for the newest. */
   | { page: 'thoughts'; runId: string; iteration: number | null }
-  /** A level (from 1) of an evaluation set at an early and a late checkpoint; null for the first learned level. */
+  /** A level (from 1) of an evaluation set at an early and a late checkpoint; null for the first level whose result changed. */
   | { page: 'then-and-now'; runId: string; set: string | null; level: number | null }
   | {
       page: 'replay';

@@ -30,8 +30,8 @@ export function clockTicks(low: number, high: number, count: number): number[] {
 }
 
 /**
- * Formats a tick: the date if it differs from the previous tick's, seconds if any tick has some. A single
- * tick has both date and time.
+ * Formats a tick: the time, with the date if it differs from the previous tick's, and seconds if any tick has some.
+ * Ticks at midnight of different days show only the date.
  */
 export function clockTick(time: number, index = 0, all: readonly number[] = [time]): string {
   const text = (options: Intl.DateTimeFormatOptions) =>

@@ -73,8 +73,7 @@ interface Points {
 }
 
 /**
- * Aligns all columns on one x. If every position fits, points keep their positions. Otherwise the range is
- * divided into one bucket per pixel, each with its minimum and maximum in order, so that no spike is lost.
+ * Aligns all columns on one x. If no visible entry is a bucket and there are at most two positions per pixel, points keep their positions. Otherwise the range is divided into one bucket per pixel, each with its minimum and maximum in order, so that no spike is lost.
  * Zooming in repeats this for the new range.
  */
 export function layOut(columns: readonly Column[], options: LayoutOptions): Layout {
@@ -238,7 +237,7 @@ function inBuckets(points: Points, grid: Grid, role: Column['role']): Values {
 const isLowEdge = (role: Column['role']) => role === 'low' || role === 'raw-low';
 const isHighEdge = (role: Column['role']) => role === 'high' || role === 'raw-high';
 
-/** Returns the index of the last position at or before `place` (`strictly`: before it); -1 if there is none. */
+/** Returns the index of the last entry at or before `position` (`strictly`: before it); -1 if there is none. */
 export function indexAt(positions: ArrayLike<number>, position: number, strictly = false): number {
   let low = 0;
   let high = positions.length;

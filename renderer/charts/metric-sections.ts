@@ -40,7 +40,7 @@ export function metricSections(names: readonly string[]): MetricSection[] {
   return [...byId.values()].filter(({ charts }) => charts.length > 0);
 }
 
-/** Metrics of a family, such as the share of each action. */
+/** Titles of metric families, such as the shares of all actions. */
 const familyTitles: Readonly<Record<string, string>> = {
   'rollout/action_share': 'Action shares',
   'rollout/entropy_by_turn': 'Entropy by turn',

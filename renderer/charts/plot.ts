@@ -214,7 +214,7 @@ function seriesOptions(
     ...(trace.dash && role === 'line' ? { dash: (isOneOfMany ? longDashes : dashes)[trace.dash] } : {}),
     spanGaps: true,
     points: {
-      // A single value has no line and is shown as a point.
+      // One or two values are shown as points, because a single value has no line.
       show: () =>
         role === 'line' && !trace.faint && !isDense() && (trace.sparse === true || (seriesOf(trace)?.length ?? 0) < 3),
       size: 6,

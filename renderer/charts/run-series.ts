@@ -53,7 +53,7 @@ export class RunSeries implements SeriesSource {
     this.#changed();
   }
 
-  /** Requests each range once, because the answer contains all of its points. */
+  /** Requests finer data, unless the request equals the metric's last one. */
   refine(metric: string, after: number, upTo: number, entries: number): void {
     const range = [after, upTo, entries].join(' ');
     const requestFiner = this.#requestFiner;

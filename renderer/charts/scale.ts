@@ -71,7 +71,7 @@ function ticksBy(step: number, low: number, high: number): number[] {
   );
 }
 
-/** Returns logarithmic ticks: powers of ten, or also 2 and 5 times them if there are few. */
+/** Returns logarithmic ticks: powers of ten, or multiples of them if at most two powers are in range. */
 export function logTicks(low: number, high: number, count: number): number[] {
   const powers = ticksBy(Math.max(1, Math.ceil((high - low) / Math.max(1, count))), low, high);
   if (powers.length > 2) return powers;
@@ -96,7 +96,7 @@ export function positionTicks(kind: AxisKind, low: number, high: number, count: 
   return step === undefined ? niceTicks(low, high, count, 86_400) : ticksBy(step, low, high);
 }
 
-/** Formats ticks like `tickText`, with more digits if ticks would have equal labels. */
+/** Formats ticks like `tickText`. Equal labels get more digits, unless they contain letters, such as `200k`. */
 export function tickTexts(spec: Pick<ChartSpec, 'format' | 'tick'>, values: readonly number[], log: boolean): string[] {
   const texts = values.map((value) => tickText(spec, value, log));
   if (new Set(texts).size === texts.length) return texts;
@@ -117,7 +117,7 @@ function exact(values: readonly number[]): string[] {
   return withDigits(12);
 }
 
-/** Formats a tick. Shares are whole percents if the ticks are far enough apart. */
+/** Formats a tick without trailing zeros: `60 %` instead of `60.0 %`. */
 export function tickText(spec: Pick<ChartSpec, 'format' | 'tick'>, value: number, log: boolean): string {
   const shownValue = log ? 10 ** value : value;
   const format = spec.tick ?? spec.format;

@@ -76,7 +76,7 @@ const dashOf = ({ dash }: Subject, line: number): Pick<Trace, 'dash'> =>
 
 /**
  * Returns the range of the axis, equal for all charts: the configured iterations, or for other axes the data
- * so far. If all runs are forks, it starts at the first fork.
+ * so far. The iteration axis starts at the first fork if all runs are forks and no parent is drawn.
  */
 export function extentOf(positions: ReadonlyMap<Subject, AxisPositions>, axis: AxisKind): () => Zoom {
   const main = [...positions].filter(([{ faint }]) => !faint);

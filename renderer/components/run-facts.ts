@@ -109,7 +109,7 @@ export function shortened(name: string, letters: number): string {
   return `${cut.slice(0, end > letters / 2 ? end : letters).replace(/[ ,.:;]+$/, '')}…`;
 }
 
-/** Returns the initials of a name's first two words or, for a single word, of its capitals: `WC`, `FL`. */
+/** Returns two letters for a name: the initials of its first two words or, for a single word, its first two capitals, else its first two letters: `WC`, `FL`, `ba`. */
 export function initials(name: string): string {
   const words = name.match(/[\p{L}\p{N}]+/gu) ?? [];
   const capitals = words[0]?.match(/\p{Lu}/gu) ?? [];

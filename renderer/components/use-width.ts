@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 
-/** Returns the layout width of an element in pixels; 0 before the first layout, which is never painted. `E` is the element type of `ref`. */
+/** Returns the layout width of an element in pixels; 0 only before the first paint, 1000 without layout, as in tests. `E` is the element type of `ref`. */
 export function useWidth<E extends HTMLElement = HTMLDivElement>(): {
   ref: RefObject<E | null>;
   width: number;

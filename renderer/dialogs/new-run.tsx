@@ -64,7 +64,7 @@ export function useCheckpointList(runId: string): readonly Checkpoint[] | null {
   return useQuery('checkpoints.list', { runId }, 0).value ?? null;
 }
 
-/** Describes what a fork of a checkpoint keeps; null is shown until the checkpoint is loaded. */
+/** Describes what a fork of a checkpoint keeps; `…` until the checkpoint is loaded. */
 export function keptOf(checkpoint: Checkpoint | null): string {
   if (!checkpoint) return '…';
   return `weights of iteration ${checkpoint.iteration}${checkpoint.optimizer ? ', optimizer state and any critic' : '; the optimizer and any critic are new'}`;

@@ -35,7 +35,7 @@ const directions: Record<string, Cell> = {
   up: { row: -1, column: 0 },
 };
 
-/** Returns the target cell of an action. */
+/** Returns the step of one cell in an action's direction; null for other actions. */
 export function direction(action: string | null): Cell | null {
   return (action && directions[action.toLowerCase()]) || null;
 }

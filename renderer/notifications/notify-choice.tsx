@@ -2,7 +2,7 @@ import { Icon } from '../components/icon.tsx';
 import { useNotifications } from './notifications.ts';
 import styles from './notify-choice.module.css';
 
-/** Turns desktop notifications on or off. Shows nothing if the browser blocks them; the Settings page explains that. */
+/** Turns desktop notifications on or off. Shows nothing if the browser has none or blocks them; the Settings page explains blocked ones. */
 export function NotifyChoice() {
   const { permission, setEnabled } = useNotifications();
   if (permission === 'unsupported' || permission === 'blocked') return null;

@@ -13,9 +13,9 @@ export interface Group {
   solved: number;
   /** Mean of the rewards; null if all members are void. */
   mean: number | null;
-  /** Unbiased standard deviation of the rewards; null for a single episode. */
+  /** Sample standard deviation of the rewards (n - 1); null for fewer than two scored episodes. */
   rewardStd: number | null;
-  /** True if all rewards are equal, so that advantages are zero. */
+  /** True if two or more rewards are all equal, so that advantages are zero. */
   zeroVariance: boolean;
   /** True if the update trained on the group. */
   kept: boolean;

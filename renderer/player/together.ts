@@ -2,8 +2,8 @@ import { isMoving, type PlayerAction } from './player.ts';
 import type { ReplayStore } from './replay-store.ts';
 
 /**
- * Applies an action to several players. Play and pause affect all of them, even if some have already reached
- * their end.
+ * Applies an action to several players. Pause stops those that play. Play starts those that have not ended, or
+ * all of them from the start if all have ended.
  */
 export function actTogether(stores: readonly ReplayStore[], action: PlayerAction): void {
   if (action.type !== 'toggle') {

@@ -64,7 +64,7 @@ export interface Grouped {
 }
 
 /**
- * Returns the ways to group runs: by sweep setting, by all settings but the seed, and by each setting that differs. `index`: of the previous
+ * Returns the ways to group runs: by sweep setting, by all settings but the seed, and by each setting that differs; all runs as one group if no setting but the seed differs. `index`: of the previous
  * call, which saves time.
  */
 export function groupingChoices(runs: readonly Grouped[], index = new PathIndex()): GroupingChoice[] {

@@ -19,7 +19,7 @@ export interface Draft {
   edits: Settings;
 }
 
-/** A field at its parent in the configuration: `environments[].config.size` at `environments.0.config.size`. */
+/** A field at its path in the configuration: `environments[].config.size` at `environments.0.config.size`. */
 export interface PlacedField extends FormField {
   at: string;
 }
@@ -114,7 +114,7 @@ export function placeSections(form: ConfigForm, config: Config): PlacedSection[]
 
 export const isPrompt = ({ at }: Pick<PlacedField, 'at'>): boolean => /^environments\.\d+\.prompt\./.test(at);
 
-/** Returns the fields whose title, path, help and choices contain all words of the query. */
+/** Returns the fields whose section title, title, path, help and choices together contain all words of the query. */
 export function findFields(sections: readonly PlacedSection[], query: string): PlacedSection[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...sections];

@@ -27,7 +27,7 @@ export interface RunState {
   problem: unknown;
   config: unknown;
   folder: string;
-  /** The trainer's GPU memory plan; null if it made none. */
+  /** The trainer's memory plan; null if it made none. */
   memoryPlan: MemoryPlan | null;
   /** Null before the first update, and for imported runs. */
   firstStepCheck: FirstStepCheck | null;

@@ -24,7 +24,7 @@ interface WallShape {
 
 export const gap = 3;
 const captionHeight = 20;
-/** Fits `16 14/16` and the sign for zero variance. */
+/** Fits `16 14/16` and the symbol for zero variance. */
 const captionWidth = 86;
 /** Limit of the space that is added between rows if boards are limited by the width. */
 const maxSpareHeight = 28;
@@ -89,7 +89,7 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
   };
 }
 
-/** Returns the possible numbers of boards per row: those that fill all rows, such as 4 or 8 of 16. A prime number above 3 has no such rows. */
+/** Returns the possible numbers of boards per row: those that fill all rows, such as 4 or 8 of 16. A prime number above 3 is filled only by 1 and itself, so rows need not be full. */
 function widthsOf(members: number): number[] {
   const all = Array.from({ length: members }, (_, index) => Math.ceil(members / (index + 1)));
   const full = all.filter((across) => members % across === 0);

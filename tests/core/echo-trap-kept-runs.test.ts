@@ -127,7 +127,7 @@ describe('the monitor on recorded runs', () => {
     for (const { id, config } of presets) if (!id.includes('trap')) expect(recordedCollapses(config), id).toBeNull();
   });
 
-  test('runs that collapse at once, and no others, get a warning at their second iteration', () => {
+  test('runs that collapse within four iterations, and one that collapses after twelve, get a warning at their second iteration', () => {
     const lostAtOnce = runs.filter(
       ({ points, collapsed }) => collapsed !== null && collapsed - points[0]!.iteration < 4,
     );

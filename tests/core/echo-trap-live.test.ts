@@ -224,7 +224,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     expect(world.logged).toEqual([]);
   });
 
-  test("a rollback is offered only if its checkpoint leaves iterations after the critic's warm-up", async () => {
+  test("a roll-back is offered only if its checkpoint leaves iterations after the critic's warm-up", async () => {
     const points = seriesOf('template', { fall: 140 }).filter(({ iteration }) => iteration > 0);
     const lines = points.map(({ iteration, metrics }) =>
       JSON.stringify({ v: 1, seq: iteration, time: iteration, type: 'iteration', iteration, metrics }),

@@ -322,7 +322,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
 
   test('does not mention reasoning if it was not measured', async () => {
     const columns = { spread: 'rollout/in_group_std', entropy: 'actor/entropy' };
-    const aboutReasoning = /thought|template|line of/i;
+    const aboutReasoning = /reasoning|thought|template/i;
     for (const [from, text] of [
       ['ragen', collapsing({ success: 'train/Bandit/success', ...columns })],
       ['ragen', collapsing(columns)],

@@ -179,7 +179,7 @@ describe('presets', () => {
     expect(kl.coefficient).toBe(0);
   });
 
-  test.each(['ppo', 'grpo'])('plain %s does neither', (suffix) => {
+  test.each(['ppo', 'grpo'])('plain %s neither filters groups nor clips higher', (suffix) => {
     const { filter, policy_loss } = findPreset(`starter-frozen-lake-${suffix}`).config;
     expect(filter.strategy).toBe('none');
     expect(policy_loss.clip_high).toBe(policy_loss.clip_low);

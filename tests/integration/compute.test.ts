@@ -19,7 +19,7 @@ test('the gate drops groups without an advantage above it, before whitening', ()
 
 const gdpo = { normalization: 'mean_std', normalize_terms: true };
 
-test('whitening over episodes takes the mean over the tokens of A and of its squared deviation', () => {
+test('whitening over episodes averages A and its squared deviation over the tokens of each episode first', () => {
   const episodes = [
     { group: 0, turns: [{ tokens: 3, reward: 1 }] },
     { group: 0, turns: [{ tokens: 1, reward: 0 }] },

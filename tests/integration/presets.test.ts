@@ -9,7 +9,7 @@ import { trainTinyPolicy } from './tiny-run.ts';
 import { finalEvents, readJournal, spawnTrainer, temporaryHome } from './trainer-process.ts';
 
 const home = temporaryHome();
-// Its rewards differ, so every filter keeps some groups.
+// A model whose rewards differ, so every filter keeps some groups.
 let model: string;
 beforeAll(async () => {
   model = await trainTinyPolicy(home);

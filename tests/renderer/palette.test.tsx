@@ -77,7 +77,7 @@ test('the palette finds presets, settings, metrics, checkpoints, tags, models an
   await page.shown(() => !dialog());
 });
 
-test("single keys act on the run's page only, not while typing, and can be turned off", async () => {
+test('single keys of a run act on its page only, none acts behind a dialog, and all can be turned off', async () => {
   page.open(`#/run/${runId}`);
   await page.shown(page.withText('h1', 'Bandit'));
   key('r');

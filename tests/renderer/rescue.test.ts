@@ -18,7 +18,7 @@ const warning: Alert = {
 };
 const config = { iterations: 60, optimizer: { learning_rate: 3e-4 } };
 
-/** Series over iterations, which end at one per second. */
+/** Returns series whose iterations end one second apart. */
 function seriesOf(first: number, last: number, success: (iteration: number) => number): RunSeries {
   const iterations = Array.from({ length: last - first + 1 }, (_, i) => first + i);
   const series = new RunSeries();

@@ -104,7 +104,7 @@ describe('columns', () => {
     expect(shownAt(4000)).toContain('setting:seed');
   });
 
-  test('name the trap of a collapsed run', () => {
+  test('name the state of the Echo Trap monitor', () => {
     const collapse = { peak: { iteration: 40, success: 0.484 }, last: { iteration: 150, success: 0 }, warnedAt: 16 };
     expect(cellText(column('trap'), run('d', { collapse }))).toBe('Collapsed');
     expect(cellText(column('trap'), run('d', { trap: { state: 'warning', since: 3 } }))).toBe('Collapse is near');

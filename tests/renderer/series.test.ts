@@ -241,7 +241,7 @@ test('reward std by action is charted if present, without an empty entry otherwi
 describe('a sparkline', () => {
   const iterations = Array.from({ length: 1000 }, (_, index) => index + 1);
 
-  test('is thinned, but keeps its ends and spikes', () => {
+  test('is thinned, but keeps its last point and spikes', () => {
     const values = iterations.map((iteration) => (iteration === 613 ? 9 : 1));
     const { points, at } = sparkline(iterations, values, [], 50);
     expect(points.length).toBeLessThanOrEqual(50);

@@ -204,7 +204,7 @@ test('with a GPU and a model folder, presets of published models start from that
   const [run] = page.core.runs.list();
   expect(run!.preset).toBe('qwen2.5-0.5b-bandit-starpo-s');
   expect(await page.core.runs.config(run!.id)).toMatchObject({ start: { model: elsewhere } });
-  // Only a GPU trainer reports a memory plan.
+  // The fake trainer reports a memory plan only with a GPU.
   location.hash = `#/run/${run!.id}/configuration`;
   await page.shown(page.withText('summary', /Memory16\.8 GB of 24\.0 GB on cuda:0/));
   const rows = page.all('.memory tbody tr').map(({ textContent }) => textContent);

@@ -37,7 +37,7 @@ test('compares the oldest and newest checkpoint of each evaluation set', () => {
 const episode = (group: number, success: boolean, turns = 1, actions = 1) =>
   ({ id: `${success ? 'late' : 'early'}-${group}`, group, success, turns, actions }) as EpisodeSummary;
 
-test('learned levels failed early and succeeded late; fewest turns, then most actions, come first', () => {
+test('learned levels failed early and succeeded late; long solutions come first, then fewest turns', () => {
   const early = [0, 1, 2, 3, 4].map((group) => episode(group, group === 0));
   const late = [
     episode(0, true, 1, 4),
@@ -48,7 +48,7 @@ test('learned levels failed early and succeeded late; fewest turns, then most ac
   ];
   const levels = (thoughts?: Map<string, string>) => learnedOf(early, late, thoughts).map(({ group }) => group);
   expect(levels()).toEqual([2, 1, 4]);
-  // Levels whose reasoning changed come first; empty reasoning doesn't count.
+  // Among these, levels whose reasoning changed come first; empty reasoning doesn't count.
   const looked = 'player 0,1 goal 1,0 safe path: down, left';
   const thoughts = new Map([
     ['early-1', looked],
@@ -93,7 +93,7 @@ test('a clip shows a level that stays solved, from the first checkpoint to the r
   expect(mostInstructiveLevel([none, all, all], 1)).toBe(0);
 });
 
-test('two players play and pause together, even if one has ended', () => {
+test('two players play and pause together, and one that has ended waits for the other', () => {
   const stores = [2, 4].map((count) => {
     const store = createReplayStore();
     store.getState().show(

@@ -151,7 +151,7 @@ describe('the wall of a run', () => {
     await page.shown(page.withText('h1', 'Group 2 of 2'));
   });
 
-  test('shows the first evaluation, then the newest rollout', async () => {
+  test('states that there are no episodes yet, then shows each newest rollout', async () => {
     page = await Page.start();
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
     const { core } = page;

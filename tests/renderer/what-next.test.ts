@@ -49,7 +49,7 @@ describe('next steps', () => {
     expect(story([0.5, 0.3, 0.1], true)).toEqual({ upTo: 40, peak: null });
   });
 
-  test('the result is one resultSentence with each environment that was evaluated twice', () => {
+  test('the result is one sentence with each environment that was evaluated twice', () => {
     expect(resultSentence(run(), learned([0.359, 0.742]), 'success on 256 fixed levels')).toBe(
       'FrozenLake, StarPO-S (PPO): 35.9 → 74.2 % success on 256 fixed levels (StarPO Studio).',
     );

@@ -88,8 +88,8 @@ export function roomMoveAt(frames: readonly MoveFrame[], index: number): RoomMov
 }
 
 /**
- * Returns the current cell of the box that a push up to frame `index` made unsolvable, or null. It may have
- * been pushed further.
+ * Returns the current cell of the box that was pushed into a dead end up to frame `index`, or null. It may have been
+ * pushed further.
  */
 export function lostBox(frames: readonly Frame[], index: number): Cell | null {
   const first = frames.findIndex(({ deadEnd }) => deadEnd);

@@ -141,7 +141,7 @@ function replayOf({ id }: OwnEnvironment, { seed, frames, success, done }: HandG
   };
 }
 
-/** Plays one episode at a time. The server ends it with the page. */
+/** Plays one episode at a time. It ends when the page is left. */
 function useHandPlay(id: string) {
   const api = useApi();
   const [game, setGame] = useState<HandGame | null>(null);

@@ -47,7 +47,7 @@ export function ChooseRunToPlay() {
   );
 }
 
-/** Returns whether a run can have checkpoints: it is not imported and has started. */
+/** Returns whether to offer a run: it trains by reinforcement learning and has started. */
 const hasPolicy = ({ task, startedAt }: RunSummary) => task === 'reinforce' && startedAt !== null;
 
 function Row({ run }: { run: RunSummary }) {

@@ -25,7 +25,7 @@ class Playback {
     return this.progress < 1;
   }
 
-  /** Updates the number of frames. Restarts if there are fewer than before. */
+  /** Updates the number of frames. Shows the last one without motion if there are fewer than before, or with reduced motion. */
   follow(count: number): void {
     this.last = Math.max(0, count - 1);
     const still = this.last < this.index || matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -40,7 +40,7 @@ export function ClaimNote({ think, claims }: { think: string; claims: Claims }) 
   );
 }
 
-/** Splits a string at the ends of claims. Text that overlapping claims share appears once. */
+/** Splits a string at the starts and ends of claims. Text that overlapping claims share appears once. */
 export function partsOf(think: string, claims: Claims['false']): { text: string; isFalse: boolean }[] {
   const parts: { text: string; isFalse: boolean }[] = [];
   let at = 0;

@@ -39,7 +39,7 @@ export function describeFilter({ strategy, keep, score, order }: FilterSettings,
   return `Top-p filter: trains on the groups${scope} with the highest reward std that add up to ${percent(keep, 0)} of the summed reward std: ${kept} of ${groups.length}.`;
 }
 
-/** Ranks the groups of each environment by reward std, as the filter does, with the reason for each. */
+/** Sorts the groups of each environment by reward std, largest first, with the reason why each was kept or dropped. Ranks are given only if the filter ranks in the same way. */
 export function ranked(
   groups: readonly Group[],
   { strategy, keep, score, order }: FilterSettings,

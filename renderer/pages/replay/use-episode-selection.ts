@@ -48,7 +48,7 @@ export function useEpisodeSelection({ evaluation, episodeId, thought, reward }: 
   const shown = useReplay(({ replay }) => replay?.summary ?? null);
   const shownEvaluation = useReplay((state) => state.evaluation);
   const exists = episodes?.some(({ id }) => id === episodeId) ?? false;
-  /** True if the address filters out its own episode, as one that opens the episodes of a reward may. */
+  /** True if the address's reward filter excludes its own episode. Links to the episodes of a reward may do so. */
   const excluded = reward !== null && rows.length > 0 && !rows.some(({ id }) => id === episodeId);
   const selected = excluded
     ? rows[0]!.id

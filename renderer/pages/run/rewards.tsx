@@ -44,7 +44,7 @@ export function Rewards({ runId }: { runId: string }) {
 
 type Iterations = RewardHistogram['iterations'];
 
-/** Returns the index of the last iteration up to another one, since its episodes may be deleted. */
+/** Returns the index of the last iteration up to the given one, whose own episodes may have been deleted. */
 const nearest = (iterations: Iterations, iteration: number) =>
   Math.max(
     0,

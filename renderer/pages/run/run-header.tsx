@@ -120,7 +120,7 @@ const ordinalRules = new Intl.PluralRules('en', { type: 'ordinal' });
 const ordinalEndings: Record<string, string> = { one: 'st', two: 'nd', few: 'rd' };
 const ordinal = (number: number) => `${number}${ordinalEndings[ordinalRules.select(number)] ?? 'th'}`;
 
-/** Describes a run that reports no phase. */
+/** Describes a run that isn't running, or that reports no phase. */
 export function statusText(run: RunSummary): string {
   const { status, iteration, job, phase, queuePosition } = run;
   // The job's panel describes its state.

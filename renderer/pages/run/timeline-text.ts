@@ -31,7 +31,7 @@ export interface TimelineRows {
   seconds: number;
 }
 
-/** Arranges the phases of a timeline as rows. Episodes are written beside the update, so that shares may add up to more than 1. */
+/** Arranges the phases of a timeline as rows. Episodes are written beside the update, so shares may add up to more than 1. */
 export function timelineRows({ iteration, spans }: IterationTimeline): TimelineRows {
   const own = spans.filter((span) => span.iteration === iteration);
   const seconds = (lastOf(own) - firstOf(own)) / 1000;

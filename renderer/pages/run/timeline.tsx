@@ -140,7 +140,7 @@ function useTimeline(runId: string, iteration: number | null, newest: number): I
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
   const [timeline, setTimeline] = useState<IterationTimeline | null>(null);
-  // A chosen iteration has ended, so that only the one after it can change.
+  // A chosen iteration has ended, so only the next one can change.
   const version = iteration === null || newest <= iteration + 1 ? newest : 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new iteration changes the result.
   useEffect(() => {

@@ -19,8 +19,8 @@ const maxBoards = 16;
 const fieldHeight = 236;
 
 /**
- * Plays boards of the task's running run, otherwise of its latest run with boards, otherwise of the sample. Renders
- * `children` if there are no boards.
+ * Plays boards of the task's running run, otherwise of its newest run; until that one has boards, those of the next
+ * newest run or, if there is none, of the sample. Renders `children` if there are no boards.
  */
 export function HeroBoards({ family, children }: { family: string; children: ReactNode }) {
   const [first, second] = useOwnRuns(family);

@@ -1,6 +1,6 @@
 import type { Settings, StudyRow } from '../../../core/contract/contract.ts';
 
-/** Divides the changes of a sweep's settings into those that all have in common, such as a device, and those that a setting has of its own. */
+/** Returns the changes that all rows of a sweep share, such as a device, and a function that returns the other changes of a row. A single row shares nothing. */
 export function divideChanges(rows: readonly Pick<StudyRow, 'set'>[]): {
   shared: Settings;
   own: (set: Settings) => Settings;

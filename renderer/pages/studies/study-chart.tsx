@@ -24,7 +24,7 @@ interface StudyChartProps {
   references: readonly Reference[];
 }
 
-/** Success before and after training per setting: means, 95 % intervals from three seeds on, and each run. The table has the same numbers. */
+/** Success before and after training per setting: means, 95 % intervals for three or more seeds, and each run. The table has the same numbers. */
 export function StudyChart({ rows, environment, references }: StudyChartProps) {
   const { ref, width: available } = useWidth();
   const width = Math.min(maxWidth, available);

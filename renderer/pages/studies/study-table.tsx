@@ -12,7 +12,7 @@ import { originOf } from '../../views/use-parent.ts';
 import { divideChanges } from './shared-changes.ts';
 import styles from './study-table.module.css';
 
-/** Results per setting: means over completed runs, with 95 % intervals from three seeds on, and links to the runs. */
+/** Results per setting: means over completed runs, with 95 % intervals for three or more seeds, and links to the runs. */
 export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   const form = useQuery('configs.form', {}, 0).value;
   const fields = form
@@ -76,7 +76,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   );
 }
 
-/** Returns what a row's name leaves out of its settings: nothing if the app named it after them. */
+/** Returns a row's settings as text, or '' if the app named the row after them. */
 function changesBeyond(name: string, set: Settings, fields: readonly FormField[]): string {
   const text = changesText(set, fields);
   return text.replaceAll(': ', ' ').replaceAll('; ', ', ') === name ? '' : text;
@@ -92,7 +92,7 @@ function changesText(set: Settings, fields: readonly FormField[]): string {
     .join('; ');
 }
 
-/** Forks of the sweep's runs, for example after a rollback. They don't count in the table. */
+/** Forks of the sweep's runs, for example after a roll-back. They don't count in the table. */
 function Forks({ cells }: { cells: readonly StudyCell[] }) {
   const runs = useApp((state) => state.runs) ?? [];
   const ids = cells.map(({ runId }) => runId);

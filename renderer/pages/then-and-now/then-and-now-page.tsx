@@ -24,7 +24,7 @@ import { TogetherControls } from './together-controls.tsx';
 import { type FirstThoughts, useFirstThoughts } from './use-first-thoughts.ts';
 
 interface ThenAndNowPageProps {
-  /** An evaluation set; null selects the first set with such levels. */
+  /** An evaluation set; null selects the first set with two checkpoints. */
   set: string | null;
   /** Counted from 1; null selects the first level whose result changed. */
   level: number | null;

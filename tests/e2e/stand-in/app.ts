@@ -58,7 +58,7 @@ class App extends EventEmitter {
     for (const window of this.windows) window.close();
   }
 
-  /** The test restartStatus the app, as the exit status requests. */
+  /** The test restarts the app, as the exit status requests. */
   relaunch(): void {
     this.status = restartStatus;
   }

@@ -18,7 +18,7 @@ interface AdviceListProps {
   alertId: string | undefined;
 }
 
-/** Lists the actions besides the recommended one. Skips those that have no effect in this run's configuration. */
+/** Lists the possible actions besides the recommended one. */
 export function OtherActions({ run, advice, alertId }: AdviceListProps) {
   const best = recommended(run, advice);
   const others = possibleActions(run, advice).filter((each) => each !== best);

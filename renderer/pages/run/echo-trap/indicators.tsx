@@ -60,14 +60,14 @@ function Indicator({ indicator, signals }: { indicator: TrapIndicator; signals: 
   );
 }
 
-/** `2.63 turns (lowest 1.74 turns)`, or for the metric that the indicator shows only its worst value, if it is better again. */
+/** Returns a signal's value and baseline: `2.63 turns (lowest 1.74 turns)`. For the indicator's own metric, returns only the worst value if it differs from the current one. */
 function figuresOf({ series, value, extreme, baseline, reference, threshold }: TrapSignal, shown: string): string {
   if (series === '' || value === null) return '';
   if (series === shown)
     return extreme !== null && metricValue(series, extreme) !== metricValue(series, value)
       ? `(worst ${metricValue(series, extreme)})`
       : '';
-  // A multiple of 0 has no meaning.
+  // With a baseline of 0, the limit is shown instead.
   const limit = threshold === null ? '' : ` (limit ${metricValue(series, threshold)})`;
   const usual =
     baseline === null

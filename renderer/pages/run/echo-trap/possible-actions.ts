@@ -7,7 +7,7 @@ export const successorOf = ({ lastAction }: Pick<RunSummary, 'lastAction'>): str
   lastAction?.kind === 'rollback' && lastAction.state === 'done' ? lastAction.fork : null;
 
 /**
- * Returns the advice whose action is possible in the run's status. For example, a run that has ended can't be paused, and a run that was rolled back
+ * Returns the advice that has an effect and is possible in the run's status, preferred first. For example, a run that has ended can't be paused, and a run that was rolled back
  * is not rolled back again.
  */
 export function possibleActions(run: Pick<RunSummary, 'status' | 'lastAction'>, advice: readonly Advice[]): Advice[] {
