@@ -340,7 +340,7 @@ const checkpointIteration = z.int().min(0).max(1_000_000);
  */
 export const runSource = z.union([
   z.object({ preset: z.string().max(64) }),
-  z.object({ run: runId, checkpoint: checkpointIteration, keepOptimizer: z.boolean() }),
+  z.object({ run: runId, checkpoint: checkpointIteration, keepOptimizer: z.boolean().default(false) }),
   z.object({ run: runId, checkpoint: z.undefined().optional() }),
   z.object({
     config: z.record(z.string(), z.unknown()).refine((config) => !isNestedTooDeeply(config), 'is nested too deeply'),
