@@ -1,4 +1,5 @@
 import { Failure } from '../contract/failure.ts';
+import { count } from '../contract/numbers.ts';
 import type { Draft } from './draft.ts';
 import { importTruncation, unsupported } from './verl.ts';
 
@@ -51,7 +52,7 @@ function importBatch(draft: Draft): Batch {
     'rollout.groups',
     groups,
     ['generation_batch_size', 'steps_per_generation'].find((key) => from.has(key)) ?? 'per_device_train_batch_size',
-    `One device generates ${generated} completions in ${groups} groups.`,
+    `One device generates ${generated} completions in ${count(groups, 'group')}.`,
   );
   const whole = Math.min(generated, Math.max(1, Math.ceil(perStep / size)) * size);
   draft.set(

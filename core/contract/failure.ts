@@ -57,7 +57,12 @@ export const ignoring =
   };
 
 /** Returns the error for a command to a run without a trainer. The hint names the command that its status allows. */
-export function runNotActive({ id: runId, status, task }: Pick<RunSummary, 'id' | 'status' | 'task'>): Failure {
+export function runNotActive({
+  id: runId,
+  status,
+  task,
+  job,
+}: Pick<RunSummary, 'id' | 'status' | 'task' | 'job'>): Failure {
   const hints: Partial<Record<RunStatus, string>> = {
     queued: `Remove it from the queue with \`starpo queue remove ${runId}\`.`,
     completed: `Train it for more iterations with \`starpo extend ${runId} ITERATIONS\`.`,
@@ -68,7 +73,9 @@ export function runNotActive({ id: runId, status, task }: Pick<RunSummary, 'id' 
     task === 'imported'
       ? 'It was imported and has only metrics.'
       : (hints[status] ??
-          `Start it with \`starpo resume ${runId}\`. If its job waits on a cluster, cancel that with \`starpo cluster cancel ${runId}\`.`),
+          (job && job.phase !== 'ended'
+            ? `Cancel its job with \`starpo cluster cancel ${runId}\`.`
+            : `Start it with \`starpo resume ${runId}\`.`)),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Advice, SettingChange, TrapRegime, TrapState } from '../contract/echo-trap.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
+import { firstIteration } from '../run-config/start.ts';
 import { groupsByEnvironment, takesOneStep } from '../run-config/trained-groups.ts';
 import { locate, type Tree } from '../run-config/tree.ts';
 
@@ -155,7 +156,7 @@ export function adviceFor(
 }
 
 function remediesFor(regime: TrapRegime, config: RunConfig, notAfter: number): Advice[] {
-  const untrained = whyUntrained(config, config.start.run === '' ? 0 : config.start.checkpoint);
+  const untrained = whyUntrained(config, firstIteration(config));
   return remedies
     .filter(({ regimes }) => regimes.includes(regime))
     .map(({ id, title, why, changes: changesOf }) => {

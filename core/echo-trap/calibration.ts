@@ -21,7 +21,7 @@ export const shippedCalibration: Calibration = {
     source: 'shipped',
     models: ['the starter policy (1 million parameters) on FrozenLake, Sokoban and Bandit'],
     runs: 82,
-    note: 'For other models run `starpo calibrate --fit` from a checkout.',
+    note: 'For other models run `starpo calibrate FOLDER --fit` with labeled runs of that model.',
   },
 };
 
@@ -68,7 +68,7 @@ const unusable = (reason: string) =>
   new Failure(
     'thresholds_invalid',
     `Can't read echo-trap.json: ${reason}.`,
-    'Delete it from the data folder to use the built-in thresholds, or run `starpo calibrate --fit` from a checkout.',
+    'Delete it from the data folder to use the built-in thresholds, or run `starpo calibrate FOLDER --fit`.',
   );
 
 /** Writes thresholds to the data folder, creating it if needed. Throws `file_not_written` on failure. */

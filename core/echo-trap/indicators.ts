@@ -64,5 +64,5 @@ export function whyUnmeasured(indicators: readonly TrapIndicator[], iterations: 
   if (iterations < minimumValues) return `The monitor needs at least ${minimumValues} iterations.`;
   const measured = indicators.filter(hasData).map(({ name }) => indicatorTitles[name].toLowerCase());
   const names = measured.length === 0 ? '' : `: ${measured.join(', ')}`;
-  return `The run lacks the metrics for a verdict. ${measured.length} of ${indicators.length} indicators have data${names}. At least ${minimumMeasured} besides success are needed.`;
+  return `The run lacks the metrics for a verdict. ${measured.length} of ${indicators.length} indicators ${measured.length === 1 ? 'has' : 'have'} data${names}. At least ${minimumMeasured} besides success are needed.`;
 }

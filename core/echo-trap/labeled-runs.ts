@@ -75,7 +75,7 @@ export function readLabeledRuns(folder: string): LabeledRuns {
   if (names.length === 0)
     throw new Failure(
       'labeled_runs_missing',
-      `No run directories found in ${folder}.`,
+      `No run folders found in ${folder}.`,
       'Give a folder of runs (each with run.json and events.jsonl, label.json optional), a folder with `tuning` and `held-out`, or a data folder.',
     );
   const found: LabeledRuns = { runs: [], skipped: [], unreadableLines: {} };

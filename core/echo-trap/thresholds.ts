@@ -44,6 +44,6 @@ export function parseThresholds(value: unknown): Thresholds {
   throw new Failure(
     'thresholds_invalid',
     `Invalid thresholds: ${problemIn(value, parsed.error)}.`,
-    'Delete echo-trap.json from the data folder to use the built-in thresholds, or run `starpo calibrate --fit` from a checkout.',
+    'Delete echo-trap.json from the data folder to use the built-in thresholds, or run `starpo calibrate FOLDER --fit`.',
   );
 }

@@ -40,6 +40,13 @@ export const bandit: Environment = {
       },
     ],
   },
+  describe: (config) => {
+    const { lo_arm_score, hi_arm_loscore, hi_arm_hiscore, hi_arm_hiscore_prob } = { ...standard, ...config };
+    return [
+      `safe payout ${lo_arm_score}`,
+      `risky payout ${hi_arm_hiscore} with probability ${hi_arm_hiscore_prob} and else ${hi_arm_loscore}`,
+    ];
+  },
   actions: ({ lo_arm_name, hi_arm_name }) => [String(lo_arm_name), String(hi_arm_name)],
   preset: {
     label: 'bandit',

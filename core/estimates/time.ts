@@ -7,6 +7,7 @@ import type { HistoryDatabase } from '../history/database.ts';
 import { lastMachine } from '../history/queries.ts';
 import { listRuns, type RunRow } from '../history/runs-table.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { firstIteration } from '../run-config/start.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { isLocal } from '../run-sync/liveness.ts';
@@ -72,8 +73,7 @@ export class TimeEstimates {
   }
 
   private estimate(config: RunConfig, measured: readonly Measured[]): TimeEstimate | null {
-    const first = config.start.run === '' ? 0 : config.start.checkpoint;
-    const iterations = Math.max(0, config.iterations - first);
+    const iterations = Math.max(0, config.iterations - firstIteration(config));
     const work = iterations * iterationSeconds(config) + evaluationSeconds(config);
     if (work === 0) return null;
     const names = this.deviceNames(config.device);

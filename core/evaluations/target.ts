@@ -126,7 +126,10 @@ export interface Evaluated extends EvaluationSettings {
 }
 
 /** Describes differences from the run's (or preset's) evaluation, such as `size=6`. */
-export function evaluationChanges(config: RunConfig, { environment, ...settings }: Evaluated): string[] {
+export function evaluationChanges(
+  config: RunConfig,
+  { environment, ...settings }: Pick<Evaluated, 'environment'> & Partial<EvaluationSettings>,
+): string[] {
   const base =
     config.environments.find(({ label }) => label === environment.label) ??
     otherEnvironments(config).find(({ type }) => type === environment.type);

@@ -6,8 +6,9 @@ import { findEnvironment } from '../environments/registry.ts';
 import { settingFacts } from '../facts/setting-facts.ts';
 import { typeTitle } from '../presets/environment-words.ts';
 import { advantageText } from '../run-config/estimators.ts';
-import { keptGroups } from '../run-config/filters.ts';
+import { canKeepNoGroup, keptGroups } from '../run-config/filters.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { firstIteration } from '../run-config/start.ts';
 import { fitsMiniBatch, mostTrainedEpisodes, replaysGroups, takesOneStep } from '../run-config/trained-groups.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
@@ -21,12 +22,7 @@ export function methodsText(
   const reached = points.at(-1)?.iteration ?? 0;
   return [
     opening(config, origin, reached),
-    rolloutText(config),
-    rewardText(config),
-    filterText(config),
-    advantageText(config),
-    lossText(config, started),
-    klText(config),
+    ...(config.task === 'warm_start' ? [] : reinforcementTexts(config, started)),
     optimizerText(config),
     evaluationText(config, panels),
     earlyStopText(config),
@@ -35,6 +31,15 @@ export function methodsText(
     .filter((sentence) => sentence !== '')
     .join(' ');
 }
+
+const reinforcementTexts = (config: RunConfig, started: RunRecord['started']) => [
+  rolloutText(config),
+  rewardText(config),
+  filterText(config),
+  advantageText(config),
+  lossText(config, started),
+  klText(config),
+];
 
 function environmentText({ type, config }: RunConfig['environments'][number]): string {
   const environment = findEnvironment(type);
@@ -50,13 +55,24 @@ function environmentText({ type, config }: RunConfig['environments'][number]): s
   return `${typeTitle(type)}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
 }
 
-function opening({ environments, iterations, seed, filter, start }: RunConfig, { name }: Origin, reached: number) {
-  const trained = environments.filter(({ share }) => share > 0).map(environmentText);
+/** Returns the environments that a run trains on. The others are only evaluated. */
+export const trainedEnvironments = ({ environments }: RunConfig) => environments.filter(({ share }) => share > 0);
+
+function opening(config: RunConfig, { name }: Origin, reached: number) {
+  const { task, iterations, seed, filter } = config;
+  const trained = listWithAnd(trainedEnvironments(config).map(environmentText));
+  const first = firstIteration(config);
+  const [done, planned] = [Math.max(reached, first) - first, iterations - first];
+  const length = done < planned ? `${done} of ${count(planned, 'planned iteration')}` : count(planned, 'iteration');
+  const parent = first === 0 ? '' : `checkpoint ${first} of another run`;
+  const from =
+    parent === '' || parent === name ? '' : ` Training started from ${parent}, whose iterations are not counted.`;
   const variant = filter.strategy === 'none' ? 'StarPO' : 'StarPO-S';
-  const from = start.run === '' ? '' : ` Training started from checkpoint ${start.checkpoint} of another run.`;
-  const length =
-    reached < iterations ? `${reached} of ${count(iterations, 'planned iteration')}` : count(iterations, 'iteration');
-  return `We trained ${name} with multi-turn reinforcement learning (${variant}, arXiv:2504.20073) on ${listWithAnd(trained)} for ${length} with seed ${seed}.${from}`;
+  const method =
+    task === 'warm_start'
+      ? `by supervised learning on a solver's demonstrations of ${trained}`
+      : `with multi-turn reinforcement learning (${variant}, arXiv:2504.20073) on ${trained}`;
+  return `We trained ${name} ${method} for ${length} with seed ${seed}.${from}`;
 }
 
 /** Returns sampling settings as text, such as `temperature 0.5 and top-p 0.9`. */
@@ -70,20 +86,17 @@ export const samplingText = ({ temperature, top_p, top_k, min_p }: SamplingSetti
 
 type SamplingSettings = Pick<RunConfig['rollout'], 'temperature' | 'top_p' | 'top_k' | 'min_p'>;
 
-function rolloutText({ rollout, environments, levels }: RunConfig): string {
-  const range = (values: number[], word: string) => {
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    return `${low === high ? low : `${low} to ${high}`} ${word}${high === 1 ? '' : 's'}`;
-  };
-  const turns = range(
-    environments.map((each) => each.max_turns),
-    'turn',
-  );
-  const actions = range(
-    environments.map((each) => each.max_actions),
-    'action',
-  );
-  const levelText = levels.pool > 0 ? `levels from a pool of ${levels.pool}` : 'new levels';
+function rolloutText(config: RunConfig): string {
+  const { rollout, levels } = config;
+  const environments = trainedEnvironments(config);
+  const turns = environments.map((each) => each.max_turns);
+  const actions = environments.map((each) => each.max_actions);
+  const differ = new Set(turns).size > 1 || new Set(actions).size > 1;
+  const limits = `up to ${count(Math.max(...turns), 'turn')} and ${count(Math.max(...actions), 'action')} per episode${differ ? ' (fewer in some environments)' : ''}`;
+  const where = levels.pool > 0 ? ` from a pool of ${levels.pool}` : '';
+  const novelty = levels.pool > 0 ? '' : 'new ';
+  const sampled =
+    rollout.groups === 1 ? `one ${novelty}level${where}` : `each of ${rollout.groups} ${novelty}levels${where}`;
   const format = rollout.think
     ? 'Each response contained reasoning, then an answer with the actions.'
     : 'Each response contained an answer with the actions, without reasoning.';
@@ -94,8 +107,8 @@ function rolloutText({ rollout, environments, levels }: RunConfig): string {
   const context =
     rollout.context_turns === 0
       ? ''
-      : ` Each response was sampled from a context of the last ${range([rollout.context_turns], 'turn')} and trained as a sample of that context.`;
-  return `Each iteration sampled ${rollout.group_size} episodes on each of ${rollout.groups} ${levelText}, with up to ${turns} and ${actions} per episode and responses of up to ${rollout.max_response_tokens} tokens at ${samplingText(rollout)}.${rounds}${context} ${format}`;
+      : ` Each response was sampled from a context of the last ${count(rollout.context_turns, 'turn')} and trained as a sample of that context.`;
+  return `Each iteration sampled ${count(rollout.group_size, 'episode')} on ${sampled}, with ${limits} and responses of up to ${count(rollout.max_response_tokens, 'token')} at ${samplingText(rollout)}.${rounds}${context} ${format}`;
 }
 
 function rewardText({ reward }: RunConfig): string {
@@ -139,10 +152,10 @@ function programText({ command, weight }: RunConfig['reward']['program']): strin
 
 function filterText({ filter, replay }: RunConfig): string {
   const replayed = replaysGroups(replay)
-    ? ` Groups of the previous ${replay.iterations} iterations were replayed and made up ${Math.round(100 * replay.share)} % of each update.`
+    ? ` Groups of the previous ${replay.iterations === 1 ? 'iteration' : `${replay.iterations} iterations`} were replayed and made up ${Math.round(100 * replay.share)} % of each update.`
     : '';
-  if (filter.strategy === 'none') return `All groups were used for training.${replayed}`;
-  return `Only ${keptGroups(filter)} were used for training.${replayed}`;
+  if (filter.strategy === 'none') return `Training used all groups.${replayed}`;
+  return `Training used only ${keptGroups(filter)}.${replayed}`;
 }
 
 const averages: Record<string, string> = {
@@ -206,10 +219,9 @@ function correctionText({ correction }: RunConfig): string[] {
 /** Describes the optimizer steps of an iteration. */
 function stepsText(config: RunConfig): string {
   const { epochs, mini_batch } = config.policy_loss;
-  const passes = epochs === 1 ? '1 epoch' : `${epochs} epochs`;
-  if (!fitsMiniBatch(config)) return `for ${passes} in mini-batches of ${mini_batch} episodes`;
+  if (!fitsMiniBatch(config)) return `for ${count(epochs, 'epoch')} in mini-batches of ${count(mini_batch, 'episode')}`;
   const steps = epochs === 1 ? 'one optimizer step' : `${epochs} optimizer steps, one per epoch,`;
-  return `with ${steps} on at most ${mostTrainedEpisodes(config)} episodes per iteration`;
+  return `with ${steps} on at most ${count(mostTrainedEpisodes(config), 'episode')} per iteration`;
 }
 
 /** States that the objective's limits had no effect; empty if they had. */
@@ -261,37 +273,50 @@ function optimizerText({ optimizer }: RunConfig): string {
   return `The optimizer was AdamW with a learning rate of ${scientific(optimizer.learning_rate)}, ${schedule}${warmup}, β = (${optimizer.beta1}, ${optimizer.beta2}), ε = ${scientific(optimizer.epsilon)} and weight decay ${optimizer.weight_decay}${clip}.`;
 }
 
-/** Returns "fixed levels", and whether their seeds are disjoint from training. Small levels may still coincide. */
-export function fixedLevels({ levels, evaluation, rollout, iterations }: RunConfig): string {
+/** Returns whether training used none of the seeds of evaluation levels. Small levels may still coincide. */
+export function areUnseen({ levels, rollout, iterations }: RunConfig, evaluated: { seed: number; levels: number }) {
   const trained = levels.pool > 0 ? levels.pool : iterations * rollout.groups * (rollout.extra_rounds + 1);
-  const apart =
-    levels.validation_seed + evaluation.levels <= levels.train_seed ||
-    levels.train_seed + trained <= levels.validation_seed;
-  return apart ? 'fixed levels with seeds not used in training' : 'fixed levels';
+  return evaluated.seed + evaluated.levels <= levels.train_seed || levels.train_seed + trained <= evaluated.seed;
 }
+
+/** Returns the levels of a run's own evaluations. */
+export const ownLevels = ({ levels, evaluation }: RunConfig) => ({
+  seed: levels.validation_seed,
+  levels: evaluation.levels,
+});
+
+export const unseenSeeds = 'with seeds not used in training';
 
 function evaluationText(config: RunConfig, panels: readonly PanelHash[]): string {
-  const { evaluation, environments, rollout } = config;
-  if (!environments.some(({ validate }) => validate)) return '';
+  const { evaluation, environments, rollout, iterations } = config;
+  const evaluated = environments.filter(({ validate }) => validate).length;
+  if (evaluated === 0) return '';
   const often =
-    evaluation.every === 0
+    evaluation.every === 0 || evaluation.every >= iterations - firstIteration(config)
       ? 'At the start and the end'
       : evaluation.every === 1
-        ? 'After every iteration'
-        : `Every ${evaluation.every} iterations`;
-  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)}${panelsInBrackets(panels)} at ${samplingText({ ...rollout, temperature: evaluation.temperature })}.`;
+        ? 'At the start and after every iteration'
+        : `At the start, every ${evaluation.every} iterations and at the end`;
+  const levels = `${count(evaluation.levels, 'fixed level')}${evaluated > 1 ? ' of each environment' : ''}`;
+  const unseen = areUnseen(config, ownLevels(config)) ? ` ${unseenSeeds}` : '';
+  return `${often} the policy was evaluated on ${levels}${unseen}${panelsInBrackets(panels)} at ${samplingText({ ...rollout, temperature: evaluation.temperature })}.`;
 }
 
-function earlyStopText({ early_stop: { reward_std, failed_evaluations, empty_filters } }: RunConfig): string {
+function earlyStopText(config: RunConfig): string {
+  const { early_stop, evaluation, task, rollout } = config;
+  if (task === 'warm_start') return '';
+  const { reward_std, failed_evaluations, empty_filters } = early_stop;
   const consecutive = (count: number, word: string) => (count === 1 ? `one ${word}` : `${count} consecutive ${word}s`);
   const rules = [
-    ...(reward_std > 0
+    ...(reward_std > 0 && rollout.group_size > 1
       ? [`ten consecutive iterations with an in-group reward std below ${reward_std} times its mean over the first ten`]
       : []),
-    ...(failed_evaluations > 0
+    ...(failed_evaluations > 0 && evaluation.every > 0
       ? [`${consecutive(failed_evaluations, 'evaluation')} with a success rate below 1 %`]
       : []),
-    ...(empty_filters > 0 ? [`${consecutive(empty_filters, 'iteration')} in which the filter kept no group`] : []),
+    ...(empty_filters > 0 && canKeepNoGroup(config)
+      ? [`${consecutive(empty_filters, 'iteration')} in which the filter kept no group`]
+      : []),
   ];
   return rules.length === 0 ? '' : `Training was set to stop early after ${listWithOr(rules)}.`;
 }

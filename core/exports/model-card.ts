@@ -2,11 +2,13 @@ import product from '../../package.json' with { type: 'json' };
 import type { RunSummary } from '../contract/contract.ts';
 import { knownWord } from '../contract/open-words.ts';
 import { shortHash } from '../contract/panel-words.ts';
+import { listWithAnd } from '../contract/sentence.ts';
+import { evaluationChanges } from '../evaluations/target.ts';
 import { typeTitle } from '../presets/environment-words.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
 import { markdownText, yamlText } from './escape.ts';
-import { fixedLevels, methodsText, samplingText } from './methods.ts';
+import { areUnseen, methodsText, ownLevels, samplingText, trainedEnvironments, unseenSeeds } from './methods.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
 import { evaluatedLabels, markdownTable, successText } from './tables.ts';
@@ -27,7 +29,7 @@ export function modelCard(facts: CardFacts): string {
   return `${[
     frontMatter(origin),
     `# ${markdownText(summary.name)}, iteration ${checkpoint}`,
-    `A policy for ${markdownText(tasks(config))}, trained from ${link(origin)} by reinforcement learning with StarPO Studio ${product.version}. It reads a state as text and responds with ${config.rollout.think ? 'reasoning and an answer' : 'an answer'}. It is not a general assistant.`,
+    `A policy for ${markdownText(tasks(config))}${history(facts)} with StarPO Studio ${product.version}. It reads a state as text and responds with ${config.rollout.think ? 'reasoning and an answer' : 'an answer'}. It is not a general assistant.`,
     '## Results',
     results(facts),
     '## Training',
@@ -55,8 +57,15 @@ function frontMatter({ license, repository }: Origin): string {
 const link = ({ name, repository }: Origin) =>
   repository === null ? markdownText(name) : `[${markdownText(name)}](https://huggingface.co/${repository})`;
 
-const tasks = ({ environments }: RunConfig) =>
-  [...new Set(environments.map(({ label }) => typeTitle(label)))].join(', ');
+const tasks = (config: RunConfig) =>
+  listWithAnd([...new Set(trainedEnvironments(config).map(({ label }) => typeTitle(label)))]);
+
+/** Returns how the policy was made. */
+function history({ config, checkpoint, origin }: CardFacts): string {
+  if (checkpoint === 0) return `: ${link(origin)} before training`;
+  const demonstrations = config.task === 'warm_start';
+  return `, trained from ${link(origin)} ${demonstrations ? "on a solver's demonstrations" : 'by reinforcement learning'}`;
+}
 
 const upTo = ({ record: { points, started, panels }, checkpoint }: CardFacts) => ({
   started,
@@ -75,16 +84,19 @@ function results({ config, record: { points, panels }, checkpoint, evaluations }
     checkpoint === points[0]?.iteration ? '–' : successText(first, label),
     successText(at, label),
   ]);
-  const requested = evaluations.map(({ environment, levels, panel, metrics, ...sampling }) => [
-    `${typeTitle(environment.label)} (requested)`,
+  const requested = evaluations.map(({ environment, levels, seed, panel, metrics, ...sampling }) => [
+    `${typeTitle(environment.label)} (${['requested', ...evaluationChanges(config, { environment, seed })].join(', ')})`,
     `${levels}${panelText(panel)}`,
     samplingText(sampling),
     '–',
     successText(metrics, environment.label),
   ]);
   if (own.length + requested.length === 0) return 'This checkpoint was not evaluated.';
+  const unseen = [...(own.length > 0 ? [ownLevels(config)] : []), ...evaluations].every((each) =>
+    areUnseen(config, each),
+  );
   return markdownTable({
-    caption: `Success on ${fixedLevels(config)}, with the 95 % Wilson interval over levels. One run with one seed; the interval does not cover variation between seeds.`,
+    caption: `Success on fixed levels${unseen ? ` ${unseenSeeds}` : ''}, with the 95 % Wilson interval over levels. One run with one seed; the interval does not cover variation between seeds.`,
     head: ['Environment', 'Levels', 'Sampling', startTitle(points[0]?.iteration ?? 0), 'This checkpoint'],
     rows: [...own, ...requested],
   }).trimEnd();
@@ -98,6 +110,7 @@ const panelText = (hash: string | null | undefined) => (hash ? ` (panel ${shortH
 
 const trapReports: Readonly<Record<string, string>> = {
   locked: 'that learning has stopped',
+  narrowing: 'a loss of variety in the reasoning',
   watch: 'early signals of collapse',
   warning: 'a high risk of collapse',
   collapsing: 'a collapse in progress',
@@ -108,7 +121,7 @@ function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
   const warning =
     trap !== null && !['healthy', 'solved', 'unmeasured'].includes(trap.state) && trap.since <= checkpoint
       ? [
-          `The Echo Trap monitor has reported ${knownWord(trapReports, trap.state) ?? `"${trap.state}"`} since iteration ${trap.since}. The reasoning might not depend on the state.`,
+          `The Echo Trap monitor has reported ${knownWord(trapReports, trap.state) ?? `"${trap.state}"`} since iteration ${trap.since}.${config.rollout.think ? ' The reasoning might not depend on the state.' : ''}`,
         ]
       : [];
   return [
@@ -124,5 +137,5 @@ function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
 function license(origin: Origin): string {
   if (origin.license === null)
     return `Unknown. The weights derive from ${markdownText(origin.name)}, whose license applies. Check it before publishing.`;
-  return `${origin.license.title}, the license of ${link(origin)}, from which the weights derive.`;
+  return `${origin.license.title}. The weights derive from ${link(origin)}.`;
 }

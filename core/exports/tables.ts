@@ -1,5 +1,6 @@
 import { collapseInWords } from '../contract/collapse-words.ts';
 import type { Estimate, PanelHash, Study, StudyRow } from '../contract/contract.ts';
+import { count } from '../contract/numbers.ts';
 import { panelsInBrackets, panelWords } from '../contract/panel-words.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
 import { lastIterationsTitle, spreadInWords } from '../contract/study-words.ts';
@@ -30,7 +31,7 @@ export function studyTable({ summary, table }: Study): PaperTable {
     summary.environment,
   );
   return {
-    caption: `${summary.name}: success in ${typeTitle(summary.environment)}, mean over seeds, with the 95 % Student's t interval for at least three${levels && `, on ${levels}`}. ${summary.runs.completed} of ${summary.runs.total} runs completed.`,
+    caption: `${summary.name}: success in ${typeTitle(summary.environment)}, mean over seeds, with the 95 % Student's t interval for at least three seeds${levels && `, on ${levels}`}. Completed runs: ${summary.runs.completed} of ${summary.runs.total}.`,
     head: [
       ...['Settings', 'Changes', 'Completed', 'Before training', 'After training', lastIterationsTitle(table)],
       ...(collapses ? ['Collapsed (95 % Wilson interval)'] : []),
@@ -85,7 +86,7 @@ function collapseText(collapse: StudyRow['collapse']): string {
   return `${[share, ...(from === null ? [] : [from])].join(', ')}; ${kinds}`;
 }
 
-/** Returns the success rates of a run's evaluations, by iteration. */
+/** Returns the success rates of a run's evaluations, by iteration. `points`: with evaluations. */
 export function runTable(
   name: string,
   points: readonly Point[],
@@ -93,11 +94,10 @@ export function runTable(
   config: RunConfig,
 ): PaperTable {
   const labels = [...new Set(points.flatMap(({ values }) => evaluatedLabels(values)))].sort();
-  const evaluated = points.filter(({ values }) => evaluatedLabels(values).length > 0);
   return {
-    caption: `${name}: success on ${config.evaluation.levels} fixed levels${panelsInBrackets(panels)}, with the 95 % Wilson interval.`,
+    caption: `${name}: success on ${count(config.evaluation.levels, 'fixed level')}${labels.length > 1 ? ' of each environment' : ''}${panelsInBrackets(panels)}, with the 95 % Wilson interval.`,
     head: ['Iteration', ...labels.map(typeTitle)],
-    rows: evaluated.map(({ iteration, values }) => [
+    rows: points.map(({ iteration, values }) => [
       String(iteration),
       ...labels.map((label) => successText(values, label)),
     ]),

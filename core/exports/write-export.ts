@@ -19,7 +19,7 @@ import { modelCard } from './model-card.ts';
 import { originOf } from './origin.ts';
 import { writeParquet } from './parquet-files.ts';
 import { type RunRecord, readRecord } from './record.ts';
-import { latexTable, markdownTable, runTable } from './tables.ts';
+import { evaluatedLabels, latexTable, markdownTable, runTable } from './tables.ts';
 import { EventFile } from './tensorboard.ts';
 import { traceLines } from './traces.ts';
 
@@ -107,18 +107,19 @@ async function writeText(
 }
 
 function tableOf(job: ExportJob, { points, panels }: RunRecord) {
-  return runTable(job.summary.name, nonEmpty(job, points, 'metrics'), panels, configOf(job));
+  const evaluated = points.filter(({ values }) => evaluatedLabels(values).length > 0);
+  return runTable(job.summary.name, nonEmpty(job, evaluated, 'evaluations'), panels, configOf(job));
 }
 
-function nonEmpty<T>({ summary }: ExportJob, items: readonly T[], kind: string): readonly T[] {
+const missingData = {
+  episodes: 'The run has no rollout yet, its episode files were deleted, or it was imported without episodes.',
+  evaluations: 'The run has no evaluation yet, none of its environments is evaluated, or it was imported without them.',
+  metrics: 'The run has not completed an iteration or an evaluation yet.',
+};
+
+function nonEmpty<T>({ summary }: ExportJob, items: readonly T[], kind: keyof typeof missingData): readonly T[] {
   if (items.length > 0) return items;
-  throw new Failure(
-    'export_unsuitable',
-    `Run ${summary.id} has no ${kind} to export.`,
-    kind === 'episodes'
-      ? 'The run has no rollout yet, its episode files were deleted, or it was imported without episodes.'
-      : 'The run has not trained yet or was imported without them. Choose another run.',
-  );
+  throw new Failure('export_unsuitable', `Run ${summary.id} has no ${kind} to export.`, missingData[kind]);
 }
 
 /** Throws `export_unsuitable` if the configuration is invalid: the run was imported, or created by another version. */

@@ -107,7 +107,7 @@ export function readMetrics(
   if (skipped.notFinite > broken)
     remarks.push(`${count(skipped.notFinite - broken, 'cell')} with NaN or Infinity skipped.`);
   if (skipped.replaced > 0)
-    remarks.push(`Steps are repeated: the last of ${count(skipped.replaced, 'repeated value')} is used.`);
+    remarks.push(`Steps are repeated: ${count(skipped.replaced, 'earlier value')} replaced by later ones.`);
   if (!isSorted) remarks.push('Steps were out of order and have been sorted.');
   const times: (number | null)[] = steps.map(() => null);
   if (time)

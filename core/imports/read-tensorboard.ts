@@ -1,4 +1,5 @@
 import { readTfRecords } from '../base/tf-record.ts';
+import { count } from '../contract/numbers.ts';
 import { fieldsOf, textOf, viewOf } from './fields.ts';
 import { type InputFile, lastRowTruncated, malformed, type Table, TableBuilder } from './table.ts';
 
@@ -21,7 +22,9 @@ export function readTensorBoard(files: readonly InputFile[]): Table {
   }
   if (files.some((file) => truncated.has(file))) builder.remarks.push(lastRowTruncated);
   if (other > 0)
-    builder.remarks.push(`${other} texts, images, histograms and other values that are not scalars skipped.`);
+    builder.remarks.push(
+      `${count(other, 'value')} skipped: texts, images, histograms and others that are not scalars.`,
+    );
   return builder.build();
 }
 

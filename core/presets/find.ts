@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { quoted } from '../base/quoted.ts';
 import { Failure } from '../contract/failure.ts';
 import { cachedRevision, hubCache } from './hub-cache.ts';
 import type { PublishedModel } from './published.ts';
@@ -10,8 +11,6 @@ export const modelFolder = (home: string, { name }: PublishedModel) => join(home
 /** Returns the command that downloads a published model to that folder. */
 export const downloadCommand = (home: string, model: PublishedModel) =>
   `hf download ${model.repository} --local-dir ${quoted(modelFolder(home, model))}`;
-
-const quoted = (path: string) => (/^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 /** Finds a published model in the data folder, otherwise in the Hugging Face cache. Throws `model_missing`. */
 export function findPublishedModel(

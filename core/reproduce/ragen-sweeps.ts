@@ -181,7 +181,7 @@ export function ragenSweeps(model: string): PaperSweep[] {
   ];
 }
 
-/** Returns changes that make a run of a sweep about a hundred times shorter. They keep the ratios of group counts and sizes. */
+/** Returns changes that let most runs of a sweep train on 1/200 of the episodes. They keep the ratios of group counts and sizes. */
 export function quickSettings(model: string, { preset, set }: PaperSweep, own: Settings): Settings {
   const { config } = findPreset(`${model}-${preset}`);
   const of = (path: string, value: number) => Number(own[path] ?? set[path] ?? value);

@@ -62,7 +62,7 @@ export function reportBlocks(facts: ReportFacts, studies: readonly PaperStudy[],
         ['Date', facts.date],
         [
           'Intervals',
-          "95 %: over seeds (Student's t) if there are at least three, otherwise over the levels of the evaluation (Wilson). Numbers in the paper have Wilson intervals over its 256 prompts.",
+          "95 %: over seeds (Student's t) if there are at least three; over the levels of the evaluation (Wilson) for a single run; none for two seeds. Numbers in the paper have Wilson intervals over its 256 prompts.",
         ],
         [
           'Verdicts',
@@ -192,7 +192,7 @@ function valueText(
 
 function collapsedText(runs: readonly RunResult[]): string {
   const long = runs.filter(({ collapsed }) => collapsed !== undefined);
-  if (long.length === 0) return `${unmeasured}: too few iterations`;
+  if (long.length === 0) return runs.length === 0 ? unmeasured : `${unmeasured}: too few iterations`;
   const onsets = long.flatMap(({ collapsed }) => collapsed ?? []).sort((a, b) => a - b);
   const { low, high } = wilson(onsets.length, long.length);
   const from = onsets.length > 0 ? `, at iterations ${onsets.join(', ')}` : '';

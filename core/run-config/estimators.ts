@@ -13,7 +13,8 @@ interface Estimator {
 
 function criticText({ model, learning_rate, warmup }: RunConfig['critic']): string {
   const kind = model === 'head' ? 'a value head on the policy' : 'a critic of the same size as the policy';
-  const alone = warmup > 0 ? `, trained alone for the first ${warmup} iterations` : '';
+  const alone =
+    warmup > 0 ? `, trained alone for the first ${warmup === 1 ? 'iteration' : `${warmup} iterations`}` : '';
   return `${kind} (learning rate ${scientific(learning_rate)})${alone}`;
 }
 
@@ -61,7 +62,7 @@ const estimators: Readonly<Record<string, Estimator>> = {
     algorithm: 'HGPO',
     title: 'HGPO, compares equal histories',
     method: ({ advantage }, whitened) =>
-      `Advantages compare the return from a turn on with other turns that share up to ${advantage.history + 1} last states, weighted by history length (HGPO, arXiv:2602.22817; α = ${advantage.history_exponent}, discount per turn ${advantage.turn_gamma}${scaled(advantage)})${whitened}.`,
+      `Advantages compare the return from a turn on with other turns that share ${advantage.history === 0 ? 'the last state' : `up to ${advantage.history + 1} last states`}, weighted by history length (HGPO, arXiv:2602.22817; α = ${advantage.history_exponent}, discount per turn ${advantage.turn_gamma}${scaled(advantage)})${whitened}.`,
   },
   reinforce_plus_plus: {
     algorithm: 'REINFORCE++',

@@ -6,6 +6,10 @@ const scores: Readonly<Record<string, string>> = {
   length: 'mean response tokens per episode',
 };
 
+/** Returns whether a run's filter can drop all groups of an iteration. */
+export const canKeepNoGroup = ({ filter: { strategy, score }, rollout }: RunConfig): boolean =>
+  !['none', 'fraction', 'top_k'].includes(strategy) && score === 'reward_std' && rollout.group_size > 1;
+
 /** Describes the groups that a filter keeps, as a phrase. `filter.strategy` is not `none`. See native/src/algorithm/filter.h. */
 export function keptGroups({ strategy, keep, count, score, order }: RunConfig['filter']): string {
   const extreme = order === 'largest' ? 'highest' : 'lowest';

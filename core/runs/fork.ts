@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { RunSource } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { firstIteration } from '../run-config/start.ts';
 import { requireCheckpoint } from '../run-directory/checkpoints.ts';
 import { checkpointPath, runFolder, trainerState, wholeWeights } from '../run-directory/names.ts';
 
@@ -35,8 +36,9 @@ export function forkConfig(
 }
 
 /** Returns the reference model of the parent's KL term: the configured folder, or the checkpoint that the parent started from. */
-function referenceOf(folder: string, { kl, start }: RunConfig): string {
+function referenceOf(folder: string, config: RunConfig): string {
+  const { kl, start } = config;
   if (kl.reference !== '' || kl.coefficient === 0) return kl.reference;
-  const first = join(folder, checkpointPath(start.run === '' ? 0 : start.checkpoint));
+  const first = join(folder, checkpointPath(firstIteration(config)));
   return existsSync(join(first, wholeWeights)) ? first : start.model;
 }

@@ -10,6 +10,7 @@ import { lastStart, wasStartedAfter } from '../history/queries.ts';
 import { getRun, type RunRow } from '../history/runs-table.ts';
 import { whyUnreadable } from '../history/unreadable.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { firstIteration } from '../run-config/start.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { checkpointsOf, hasOptimizer } from '../run-directory/checkpoints.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
@@ -216,12 +217,12 @@ export class Runs {
   }
 
   /** Throws `run_not_resumable` if the run has trained but has no checkpoint to resume from: a start would replace its metrics and checkpoints. */
-  private requireCheckpoint(runId: string, { start }: RunConfig): void {
+  private requireCheckpoint(runId: string, config: RunConfig): void {
     const folder = this.folder(runId);
     const checkpoints = checkpointsOf(folder);
     const newest = checkpoints.at(-1);
     const trained = Math.max(this.row(runId).iteration, newest ?? 0);
-    if (trained <= (start.run === '' ? 0 : start.checkpoint)) return;
+    if (trained <= firstIteration(config)) return;
     if (checkpoints.some((iteration) => hasOptimizer(folder, iteration))) return;
     const again = `start a new run with the same configuration: \`starpo train --from ${runId}\``;
     throw new Failure(

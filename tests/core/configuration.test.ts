@@ -268,12 +268,14 @@ test('problems with API input are described in plain words', () => {
     'name must be text on one line',
     'points must have 1 entry or more',
   ]);
+  const base = procedures['studies.create'].input.shape.base.parse({ run: 'a', checkpoint: 3 });
+  expect(base).toEqual({ run: 'a', checkpoint: 3, keepOptimizer: false });
   const sweep = { name: 'a', points: [{ name: 'a', set: { x: [1] } }], seeds: [1] };
   expect(problems('studies.create', { ...sweep, base: { presets: 'a' } })).toEqual([
     'base must have preset, run or config',
     'points.0.set.x must be a string, a number or true or false',
   ]);
   expect(problems('studies.create', { ...sweep, base: { run: 'a', checkpoint: -1 } })[0]).toBe(
-    'base is invalid: checkpoint must be 0 or more',
+    'base.checkpoint must be 0 or more',
   );
 });

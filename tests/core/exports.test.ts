@@ -263,7 +263,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(card).toMatch(/^---\nlicense: \S+\nlibrary_name: transformers\n/);
     expect(card).toContain('A policy for Sokoban, trained from');
     expect(card).toMatch(/^\| Sokoban \| /m);
-    expect(card).toMatch(/^\| FrozenLake \(requested\) \| 1024 \| temperature 0\.5 and top-p 0\.9 \|/m);
+    expect(card).toMatch(/^\| FrozenLake \(requested, size=6\) \| 1024 \| temperature 0\.5 and top-p 0\.9 \|/m);
     expect(card).toContain('95 % Wilson interval');
     const at = series('evaluation/sokoban/success_rate').get(2)!;
     expect(card).toContain(`${(at * 100).toFixed(1)} %`);
@@ -322,6 +322,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
         ...{ 'reward.length_buffer': 40, 'reward.normalization': 'mean_std', 'reward.normalize_terms': true },
         ...{ 'advantage.whiten': true, 'advantage.whiten_over': 'episodes', 'rollout.context_turns': 1 },
         ...{ 'early_stop.reward_std': 0.1, 'early_stop.failed_evaluations': 5, 'early_stop.empty_filters': 1 },
+        'filter.strategy': 'top_p',
       }),
       { name: 'a model', repository: null, license: null },
       { started: null, points: [], panels: [] },
@@ -336,6 +337,31 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       'Training was set to stop early after ten consecutive iterations with an in-group reward std below 0.1 times its mean over the first ten, 5 consecutive evaluations with a success rate below 1 % or one iteration in which the filter kept no group.',
     ])
       expect(methods).toContain(sentence);
+  });
+
+  test('the methods paragraph of a fork counts its own iterations, and that of a warm start names the demonstrations', () => {
+    const methods = (name: string, settings: Record<string, Setting>) =>
+      methodsText(
+        applySettings(findPreset('starter-frozen-lake-grpo').config, { iterations: 5, ...settings }),
+        { name, repository: null, license: null },
+        { started: null, points: [{ iteration: 5, time: 0, values: {} }], panels: [] },
+      );
+    const fork = { 'start.run': 'gone', 'start.checkpoint': 3, 'early_stop.empty_filters': 1 };
+    expect(methods('a model', fork)).toMatch(
+      /^We trained a model .* for 2 iterations with seed 1\. Training started from checkpoint 3 of another run, whose iterations are not counted\. Each iteration/,
+    );
+    const orphan = methods('checkpoint 3 of another run', fork);
+    expect(orphan).toMatch(/^We trained checkpoint 3 of another run .* for 2 iterations with seed 1\. Each iteration/);
+    expect(orphan).toContain('At the start and the end the policy was evaluated on 256 fixed levels with seeds');
+    // The filter keeps all groups.
+    expect(orphan).not.toContain('stop early');
+    const demonstrations = methods('a model', { task: 'warm_start', 'evaluation.every': 1, 'evaluation.levels': 1 });
+    expect(demonstrations).toMatch(
+      /^We trained a model by supervised learning on a solver's demonstrations of FrozenLake \(.*\) for 5 iterations with seed 1\. The optimizer was/,
+    );
+    expect(demonstrations).toContain(
+      'At the start and after every iteration the policy was evaluated on 1 fixed level ',
+    );
   });
 
   test('the methods paragraph counts optimizer steps by the episodes that are trained on', () => {
@@ -463,7 +489,7 @@ describe('escaping of external text', () => {
     });
     const lines = markdownTable(study).trim().split('\n');
     expect(lines).toHaveLength(5);
-    expect(lines[0]).toContain('at least three, on panel 12345678. 1 of 1 runs');
+    expect(lines[0]).toContain('at least three seeds, on panel 12345678. Completed runs: 1 of 1.');
     expect(lines[4]).toContain('25.0 % (one run) | 50.0 % (40.0 % to 60.0 %, n = 3) | –');
     expect(latexTable(study)).toContain('50.0 \\% (40.0 \\% to 60.0 \\%, n = 3)');
   });

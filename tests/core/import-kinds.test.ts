@@ -93,7 +93,7 @@ describe('recognizing what to import', { timeout: 60_000 }, () => {
   test('reads event files of tensorboardX and TensorFlow 2', async () => {
     const run = await mappedIn(fixture('tensorboardX-2.6.tfevents'));
     expect(run).toMatchObject({ kind: 'tensorboard', from: 'verl', steps: 3 });
-    expect(run.remarks).toContain('2 texts, images, histograms and other values that are not scalars skipped.');
+    expect(run.remarks).toContain('2 values skipped: texts, images, histograms and others that are not scalars.');
     const series = await imported(fixture('tensorboardX-2.6.tfevents'));
     expect(series['rollout/reward_mean']).toEqual({
       points: [

@@ -299,7 +299,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
       ['reward', 'loss'],
       3,
       'unmeasured',
-      '1 of 6 indicators have data: success. At least 2 besides success are needed.',
+      '1 of 6 indicators has data: success. At least 2 besides success are needed.',
     ],
     [
       ['reward', 'entropy'],
@@ -317,7 +317,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     const { output } = await starpoHere(['show', runId], world.environment());
     expect(output).toMatch(state === 'healthy' ? /echo trap +healthy since/ : /echo trap +unmeasured: too few/);
     const alerts = await starpoHere(['alerts', runId], world.environment());
-    expect(alerts.output).toMatch(state === 'healthy' ? /^Healthy since iteration 0\. / : /^Not measured\. The /);
+    expect(alerts.output).toMatch(state === 'healthy' ? /^Healthy \(since iteration 0\)\. / : /^Not measured\. The /);
   });
 
   test('does not mention reasoning if it was not measured', async () => {
@@ -365,7 +365,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
       'Column "comment" was skipped: it is not numeric.',
       '1 row without a step skipped.',
       '2 cells with NaN or Infinity skipped.',
-      'Steps are repeated: the last of 2 repeated values is used.',
+      'Steps are repeated: 2 earlier values replaced by later ones.',
       'Steps were out of order and have been sorted.',
     ]);
     const log = readLog(core.database, runId).map(({ message }) => message);

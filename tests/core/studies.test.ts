@@ -399,7 +399,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
       output: expect.stringContaining('4 of 4 runs'),
     });
     await starpoHere(['queue', 'run'], world.environment());
-    expect(await run('cancel', id)).toMatchObject({ status: 0, output: '4 of 4 runs have completed' });
+    expect(await run('cancel', id)).toMatchObject({ status: 0, output: 'completed: 4 of 4 runs' });
     const { output } = await run('show', id);
     expect(output).toMatch(/wide +2\/2 +2 \/ 2 +40\.0 % \(40\.0 % and 40\.0 %\)/);
     expect(JSON.parse((await run('show', id, '--json')).output)).toMatchObject({

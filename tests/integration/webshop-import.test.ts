@@ -42,7 +42,7 @@ test('an import counts products and goals, and states which files are not the pu
       expect.objectContaining({ name: 'items_shuffle_1000.json', verdict: 'different' }),
       expect.objectContaining({ name: 'items_ins_v2_1000.json', verdict: 'different' }),
     ],
-    missing: [{ name: 'items_human_ins*.json', content: 'human-written instructions', optional: 'human_goals true' }],
+    missing: [{ name: 'items_human_ins*.json', content: 'human-written instructions', optional: 'human_goals' }],
     synthetic: { products: 1, goals: 2, products_with_nouns: 0 },
     human: null,
   });

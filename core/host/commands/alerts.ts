@@ -23,7 +23,7 @@ export async function listAlerts(
   );
   if (json) return print(JSON.stringify({ alerts, echoTrap: trap }, null, 2));
   if (trap) {
-    const since = trap.state === 'unmeasured' ? '' : ` since iteration ${trap.since}`;
+    const since = trap.state === 'unmeasured' ? '' : ` (since iteration ${trap.since})`;
     print(`${stateTitles[trap.state]}${since}. ${trap.summary}`);
     for (const each of trap.why) print(`  ${each}`);
   }

@@ -70,7 +70,10 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
     print(JSON.stringify({ ...shown, ...(leftOut && { left_out: leftOut }), ...unread(parts) }, null, 2));
     return;
   }
-  for (const [name, part] of scored) print(`${titles[name === 'all' && fit ? 'tuning' : name]}\n${partTable(part)}\n`);
+  for (const [name, part] of scored) {
+    const title = fit && name !== 'held_out' ? `${titles.tuning} (used for fitting)` : titles[name];
+    print(`${title}\n${partTable(part)}\n`);
+  }
   if (leftOut)
     print(
       `Cross-validation on ${parts.all ? 'the' : 'the tuning'} runs: each setting scored with thresholds fitted to the other settings\n${table([head, row('all', 'ours', leftOut)])}\n`,
@@ -87,8 +90,8 @@ type PartName = 'held_out' | 'tuning' | 'all';
 type Parts = Partial<Record<PartName, LabeledRuns>>;
 
 const titles: Record<PartName, string> = {
-  held_out: 'Held-out runs (not used for fitting)',
-  tuning: 'Tuning runs (used for fitting)',
+  held_out: 'Held-out runs',
+  tuning: 'Tuning runs',
   all: 'Runs',
 };
 

@@ -114,7 +114,7 @@ async function confirmed(
 
 /** Describes the price of jobs: `16 jobs with at most 64 GPU hours per attempt, about 3 h with 8 at once at this machine's speed`. */
 export function priceText({ jobs, unit, hours, seconds, atOnce }: JobPrice): string {
-  const most = `${jobs} ${jobs === 1 ? 'job' : 'jobs'} with at most ${rounded(hours)} ${unit} hours per attempt`;
+  const most = `${jobs} ${jobs === 1 ? 'job' : 'jobs'} with at most ${rounded(hours)} ${unit} ${hours === 1 ? 'hour' : 'hours'} per attempt`;
   if (seconds === null) return most;
   const duration = `about ${durationText(seconds)}`;
   return `${most}, ${duration}${jobs === 1 ? '' : ` with ${atOnce} at once`} at this machine's speed`;
@@ -144,7 +144,7 @@ export async function showJob(named: string, { home, json }: CommandOptions): Pr
     const details = await client.call('cluster.job', { runId });
     if (json) return print(JSON.stringify(details, null, 2));
     const { job, attempts, logs } = details;
-    print(`${runId} on ${job.target}, job ${job.job}: ${stateText(job)}`);
+    print(`${runId} on ${job.target}${job.job === '' ? '' : `, job ${job.job}`}: ${stateText(job)}`);
     if (attempts.length > 0) print(`\n${table(attempts.map(attemptRow))}`);
     for (const { name, lines } of logs) print(`\n${name}:\n${lines.map((line) => `  ${line}`).join('\n')}`);
   });

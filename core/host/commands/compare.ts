@@ -30,6 +30,8 @@ export async function compareRuns(named: string[], { home, json }: CommandOption
   if (json) return print(JSON.stringify({ runs: runs.map(asJson), settings }, null, 2));
   const titles = ['', ...runs.map(({ summary }) => distinctName(summary))];
   print(table([titles, ...resultRows(runs)]));
+  const configured = runs.filter(hasSettings).length;
+  if (configured < 2) return print('\nSettings are not available: imported runs have only metrics.');
   if (settings.length === 0) return print('\nNo settings differ.');
   print(`\nSettings that differ:\n${table(settings.map(settingRow))}`);
 }
@@ -50,11 +52,13 @@ async function fetchRuns(client: Client, named: readonly string[]) {
   return { runs, settings: differences(settings, runs) };
 }
 
+const hasSettings = ({ summary }: Compared) => summary.task !== 'imported';
+
 /** Returns the settings in which the runs differ, apart from imported runs, which have none. */
 function differences({ runIds, settings }: RunSettings, runs: readonly Compared[]): Difference[] {
   return settings.flatMap(({ path, values }) => {
     const settingOf = ({ summary }: Compared) => values[runIds.indexOf(summary.id)] ?? null;
-    const compared = new Set(runs.filter(({ summary }) => summary.task !== 'imported').map(settingOf));
+    const compared = new Set(runs.filter(hasSettings).map(settingOf));
     return isDerived(path) || compared.size < 2 ? [] : [{ path, values: runs.map(settingOf) }];
   });
 }
@@ -97,7 +101,7 @@ function resultRows(runs: readonly Compared[]): string[][] {
     ...[...environments].flatMap(ofEnvironment),
     row('panels', ({ summary }) => panelHashes(summary.panels)),
     row('reward', ({ summary }) => summary.latest['rollout/reward_mean']?.toFixed(3) ?? ''),
-    row('training time', ({ summary }) => durationText(summary.trainingSeconds)),
+    row('training time', (run) => (hasSettings(run) ? durationText(run.summary.trainingSeconds) : '')),
     row('echo trap', ({ summary }) => summary.trap?.state ?? ''),
   ];
 }

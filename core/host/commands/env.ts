@@ -28,7 +28,11 @@ function ownCommand(text: string, { directory: given = '.' }: CommandFlags): Own
 export async function allowCommand(command: string, flags: CommandFlags): Promise<void> {
   const own = ownCommand(command, flags);
   await withClient(flags.home, (client) => client.call('commands.confirm', own));
-  print(`runs may start this command\n  ${own.command}\n  in ${own.directory}`);
+  print(
+    own.command === command
+      ? `runs may start this command\n  ${own.command}\n  in ${own.directory}`
+      : `runs may connect to this OpenEnv server\n  ${command.trim()}`,
+  );
 }
 
 /** Checks whether a program is a valid environment. The exit status is 1 if a check fails. */

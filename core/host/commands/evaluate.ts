@@ -1,6 +1,7 @@
 import { type Client, connectionLost } from '../../contract/client.ts';
 import type { Evaluation } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
+import { count } from '../../contract/numbers.ts';
 import { shortHash } from '../../contract/panel-words.ts';
 import type { NewEvaluation } from '../../evaluations/evaluations.ts';
 import { checkpointMissing } from '../../run-directory/checkpoints.ts';
@@ -94,18 +95,20 @@ function watchEvaluations(client: Client, runId: string, json: boolean) {
 }
 
 function progressLine({ done, levels, etaSeconds }: Evaluation): string {
-  return `${done} of ${levels} episodes${etaSeconds === null ? '' : `, ${Math.round(etaSeconds)} s left`}`;
+  return `${done} of ${count(levels, 'episode')}${etaSeconds === null ? '' : `, ${Math.round(etaSeconds)} s left`}`;
 }
 
-function describe({ name, label, checkpoint, levels, panel, changes, metrics }: Omit<Evaluation, 'failure'>): string {
+function describe(evaluation: Omit<Evaluation, 'failure'>): string {
+  const { name, label, checkpoint, levels, panel, changes, metrics, warnings } = evaluation;
   const { success_rate, success_rate_low, success_rate_high, reward_mean } = metrics ?? {};
   const interval = `95 % interval ${percent(success_rate_low)} to ${percent(success_rate_high)}`;
   const success =
     success_rate === undefined ? 'success not measured' : `success ${percent(success_rate)} (${interval})`;
   return [
     `${label} at checkpoint ${checkpoint}: ${success}, reward ${reward_mean?.toFixed(3) ?? 'not measured'}`,
-    `  ${levels} levels${panel === null ? '' : `, panel ${shortHash(panel)}`}`,
+    `  ${count(levels, 'level')}${panel === null ? '' : `, panel ${shortHash(panel)}`}`,
     ...(changes.length > 0 ? [`  differs from the run's evaluation settings: ${changes.join(', ')}`] : []),
+    ...(warnings ?? []).map((text) => `  warning: ${text}`),
     `evaluation ${name}`,
   ].join('\n');
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { makeFolder } from '../../base/folders.ts';
+import { quoted } from '../../base/quoted.ts';
 import type { Client } from '../../contract/client.ts';
 import type { ExportFormat, ExportSource, MadeExport } from '../../contract/contract.ts';
 import { asFailure, Failure } from '../../contract/failure.ts';
@@ -30,6 +31,8 @@ const texts: readonly ExportFormat[] = ['csv', 'jsonl', 'markdown', 'latex', 'me
 export async function exportRun(named: string, options: Options): Promise<void> {
   const { as: format, out, checkpoint, live = false, home } = options;
   if (live) return exportLive(named, options);
+  if (checkpoint !== undefined && format !== 'hugging-face')
+    throw usage('--checkpoint selects the weights of --as hugging-face.', 'Leave it out, or use --as hugging-face.');
   if (out === undefined && !texts.includes(format))
     throw usage(`The format ${format} needs an output folder.`, 'Set it with --out FOLDER.');
   const written = await cancelable(`Exporting ${named}`, (context) => {
@@ -102,7 +105,7 @@ async function exportLive(named: string, { as, out, home }: Options): Promise<vo
       const ended = acrossHosts(studio, async (client) => {
         if (runId === undefined) {
           runId = await resolveRun(client, named);
-          print(`tensorboard --logdir ${resolve(out)}`);
+          print(`tensorboard --logdir ${quoted(resolve(out))}`);
         }
         log.follow(client, runId);
         const { status, iteration } = await untilEnded(client, runId);

@@ -153,4 +153,5 @@ function printRun(
     );
   }
   if (runId !== null) print(runId);
+  else if (kind === 'bundle') print(`${file} (run bundle)`);
 }

@@ -50,7 +50,9 @@ export async function printLog(
 
 /** Returns why a run has no new log lines yet; null if it is not waiting. */
 async function waitingText(client: Client, runId: string): Promise<string | null> {
-  const { status, queuePosition } = (await client.call('runs.get', { runId })).summary;
+  const { status, queuePosition, job } = (await client.call('runs.get', { runId })).summary;
+  if (status === 'created' && job && job.phase !== 'ended')
+    return `${runId} has a job on ${job.target}, which ${job.text}; waiting for it to start.`;
   if (status === 'created')
     return `${runId} has not been started; waiting for it. Start it with \`starpo resume ${runId}\`.`;
   if (status === 'paused') return `${runId} is paused; waiting for it. Resume it with \`starpo resume ${runId}\`.`;

@@ -102,7 +102,7 @@ function factsOf(
     date: new Date().toISOString().slice(0, 10),
     model:
       model === 'starter'
-        ? 'the starter policy with a million parameters, warm-started on demonstrations. The paper trains Qwen2.5-0.5B, so absolute success differs; compare the signs of the differences.'
+        ? 'the starter policies with about a million parameters (WebShop has its own), warm-started on demonstrations. The paper trains Qwen2.5-0.5B, so absolute success differs; compare the signs of the differences.'
         : model,
   };
 }

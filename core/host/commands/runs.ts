@@ -9,7 +9,7 @@ import type {
   UnreadableFolder,
 } from '../../contract/contract.ts';
 import { checkLine, verdictSummary } from '../../contract/first-step-words.ts';
-import { bytes } from '../../contract/numbers.ts';
+import { bytes, count } from '../../contract/numbers.ts';
 import { shortHash } from '../../contract/panel-words.ts';
 import { actionText, advise, percent, print, runHeadings, runRow, successLine, table } from '../output.ts';
 import { logText } from './logs.ts';
@@ -32,13 +32,15 @@ export async function listRuns({ home, json, all }: CommandOptions & { all?: boo
   const shown = all ? runs : runs.filter((run) => !run.marks.archived);
   print(table([runHeadings, ...shown.map(runRow)]));
   const hidden = runs.length - shown.length;
-  if (hidden > 0) advise(`${hidden} archived runs hidden; list them with \`starpo runs --all\``);
+  if (hidden > 0) advise(`${count(hidden, 'archived run')} hidden; list them with \`starpo runs --all\``);
 }
 
 /** Returns `1 folder can't be read:` and one line per folder. */
 function unreadableText(unreadable: readonly UnreadableFolder[]): string {
-  const count = unreadable.length === 1 ? "1 folder can't be read:" : `${unreadable.length} folders can't be read:`;
-  return [count, ...unreadable.map(({ name, reason }) => `  ${name}: ${reason}`)].join('\n');
+  return [
+    `${count(unreadable.length, 'folder')} can't be read:`,
+    ...unreadable.map(({ name, reason }) => `  ${name}: ${reason}`),
+  ].join('\n');
 }
 
 export async function showRun(named: string, { home, json }: CommandOptions): Promise<void> {
@@ -70,7 +72,7 @@ function describe(
     ['preset', run.preset],
     ['status', run.queuePosition === null ? run.status : `queued, position ${run.queuePosition}`],
     ['iteration', `${run.iteration} of ${run.iterations}`],
-    ['success', successLine(run.latest) || 'not evaluated yet'],
+    ['success', successLine(run.latest) || 'not evaluated'],
     ...(run.panels.length > 0
       ? [['panels', run.panels.map(({ label, hash }) => `${label} ${shortHash(hash)}`).join(', ')]]
       : []),

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { quoted } from '../../base/quoted.ts';
 import { createClient } from '../../contract/client.ts';
 import { asFailure, Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
@@ -25,7 +26,7 @@ export async function serve({ port, tensorboard, home }: Options): Promise<void>
     const log = tensorboard === undefined ? null : logTo(resolve(tensorboard), studio);
     print(`StarPO Studio is at ${(await studio.endpoint()).address}`);
     print(`Data folder: ${studio.home}. Press Ctrl+C to stop the app; training continues.`);
-    if (tensorboard !== undefined) print(`tensorboard --logdir ${resolve(tensorboard)}`);
+    if (tensorboard !== undefined) print(`tensorboard --logdir ${quoted(resolve(tensorboard))}`);
     const failure = await Promise.race([signal, studio.ended]);
     await log?.finish();
     if (failure instanceof Failure) throw failure;

@@ -12,6 +12,7 @@ import {
 import { createSweeps } from '../../contract/create-sweeps.ts';
 import { Failure, messageOf } from '../../contract/failure.ts';
 import { problemIn } from '../../contract/issue-words.ts';
+import { count } from '../../contract/numbers.ts';
 import { panelWords } from '../../contract/panel-words.ts';
 import { iterationsInWords, lastIterationsTitle, spreadInWords } from '../../contract/study-words.ts';
 import { nearest } from '../../run-config/nearest.ts';
@@ -148,12 +149,15 @@ export async function showStudy(named: string, { home, json }: CommandOptions): 
     table([
       ['sweep', `${summary.name} (${summary.id})`],
       ['base', summary.base],
-      ['state', `${summary.state}: ${completed} of ${total} runs complete, ${active} active, ${failed} failed`],
+      [
+        'state',
+        `${summary.state}: completed ${completed} of ${count(total, 'run')}, ${active} active, ${failed} failed`,
+      ],
       ['environment', summary.environment],
       ...(levels ? [['levels', levels]] : []),
     ]),
   );
-  print('\nSuccess: mean over completed runs; 95 % interval from three seeds on');
+  print('\nSuccess: mean over completed runs; 95 % interval for three or more seeds');
   const collapses = rows.some(({ collapse }) => collapse);
   print(
     table([
@@ -176,7 +180,7 @@ export async function startStudy(named: string, { home }: CommandOptions): Promi
     return { runs, working: (await client.call('queue.list', {})).working };
   };
   const { runs, working } = await withStudy(home, named, start, { repeatable: true });
-  print(`${runs.active} of ${runs.total} runs are queued or running`);
+  print(`queued or running: ${runs.active} of ${count(runs.total, 'run')}`);
   if (!working) advise(idleQueue);
 }
 
@@ -184,7 +188,7 @@ export async function cancelStudy(named: string, { home }: CommandOptions): Prom
   const cancel = (client: Client, studyId: string) => client.call('studies.cancel', { studyId });
   const { id, runs } = await withStudy(home, named, cancel, { repeatable: true });
   const resume = runs.completed < runs.total ? `; resume the others with \`starpo sweep start ${id}\`` : '';
-  advise(`${runs.completed} of ${runs.total} runs have completed${resume}`);
+  advise(`completed: ${runs.completed} of ${count(runs.total, 'run')}${resume}`);
 }
 
 /** Deletes a sweep, and its runs with `runs`. Keeps the sweep and throws the first error if a run can't be deleted. */

@@ -129,7 +129,7 @@ async function startExisting(studio: Studio, named: string, json: boolean): Prom
   print(
     json
       ? JSON.stringify({ type: 'resumed', run: runId, folder, iteration })
-      : `resuming run ${runId} after iteration ${iteration} of ${iterations}\n  in ${folder}`,
+      : `${summary.status === 'created' ? `starting run ${runId}` : `resuming run ${runId} after iteration ${iteration} of ${iterations}`}\n  in ${folder}`,
   );
   await printAddressAndWarnings(studio, runId, json);
   return follower;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defaultResources } from '../../base/home.ts';
+import { quoted } from '../../base/quoted.ts';
 import { findTrainer, trainerCandidates } from '../../trainer/executable.ts';
 import { print, table, warn } from '../output.ts';
 import { buildIndex, type CatalogueCounts } from '../webshop/build-index.ts';
@@ -31,7 +32,7 @@ export async function importCatalogue(folderName: string, { json = false }: { js
   if (json) return print(JSON.stringify({ catalogue: folder, files, missing, synthetic, human }, null, 2));
   print(table(files.map(({ name, content, verdict }) => [name, content, verdicts[verdict]])));
   for (const { name, content, optional } of missing)
-    print(`missing: ${name}, ${content}. Without it, ${optional} is not possible. ${whereToFind}`);
+    print(`missing: ${name}, ${content}. Without it, ${optional} can't be true. ${whereToFind}`);
   print(`${synthetic.products} products, ${countsText(synthetic, human)}`);
   print(
     synthetic.products_with_nouns === 0
@@ -39,7 +40,7 @@ export async function importCatalogue(folderName: string, { json = false }: { js
       : `title nouns: nouns.tsv covers ${synthetic.products_with_nouns} products`,
   );
   for (const text of unexpected(files, synthetic, human)) warn(text);
-  print(`use it with --set environments.0.config.catalogue=${folder}`);
+  print(`use it with --set environments.0.config.catalogue=${quoted(folder)}`);
 }
 
 const countsText = (synthetic: CatalogueCounts, human: CatalogueCounts | null) =>

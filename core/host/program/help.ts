@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { pasteable } from '../../base/pasteable.ts';
 import { Failure } from '../../contract/failure.ts';
 import { nearest } from '../../run-config/nearest.ts';
 import { exitCodes, print, table } from '../output.ts';
@@ -11,16 +12,19 @@ export function addHelp(root: Command): void {
   root.helpCommand(false);
   root
     .command('help [command...]')
-    .description(`show help for a command, or the ${exitCodesTopic}`)
+    .description(pasteable(`show help for a command, or list the exit codes (\`starpo help ${exitCodesTopic}\`)`))
     .action((path: string[]) => showHelp(root, path));
   examples(root, 'train starter-frozen-lake', 'runs', 'logs a16c --follow', 'compare a16c 2c73');
-  root.addHelpText('after', `\nRun \`starpo help COMMAND\` for details, and \`starpo help ${exitCodesTopic}\`.`);
+  root.addHelpText(
+    'after',
+    pasteable(`\nRun \`starpo help COMMAND\` for details, and \`starpo help ${exitCodesTopic}\`.`),
+  );
 }
 
 /** Throws `usage_invalid` for an unknown command. */
 function showHelp(root: Command, path: readonly string[]): void {
   if (path[0] === exitCodesTopic) {
-    print(table(exitCodes.map(({ code, meaning }) => [String(code), meaning])));
+    print(table(exitCodes.map(({ code, meaning }) => [String(code), pasteable(meaning)])));
     print('\nErrors go to stderr. With --json, an error is one JSON object: code, message and hint.');
     return;
   }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { commandName } from '../../base/pasteable.ts';
+import { commandName, pasteable } from '../../base/pasteable.ts';
 import { issueInWords } from '../../contract/issue-words.ts';
 
 /** Collects the values of a repeatable option. */
@@ -26,13 +26,17 @@ export const eachCheckedBy = <T>(schema: z.ZodType<T>) => {
 };
 
 export const portNumber = numberBy(z.int().min(0).max(65_535));
-export const option = (flags: string, description: string) => new Option(flags, description);
+export const option = (flags: string, description: string) => new Option(flags, pasteable(description));
 /** An option with a number that the schema of the API accepts. */
 export const number = (flags: string, description: string, schema: z.ZodType<number>) =>
   option(flags, description).argParser(numberBy(schema));
 export const repeatable = (flags: string, description: string) => option(flags, description).argParser(collect);
 
-const home = () => option('--home <folder>', 'data folder (default: STARPO_HOME, else ~/.local/share/starpo-studio)');
+const home = () =>
+  option(
+    '--home <folder>',
+    'data folder (default: STARPO_HOME, else starpo-studio in XDG_DATA_HOME or ~/.local/share)',
+  );
 export const json = option('--json', 'print JSON');
 export const jsonLines = option('--json', 'print events as JSON lines');
 export const off = (description: string) => option('--off', description);
@@ -50,7 +54,7 @@ export function command(
   options: readonly Option[],
   action: (...args: never[]) => unknown,
 ): Command {
-  const made = parent.command(usage, { isDefault: usage === 'list' }).description(description);
+  const made = parent.command(usage, { isDefault: usage === 'list' }).description(pasteable(description));
   for (const each of [...options, home()]) made.addOption(each);
   return made.action(action as (...args: unknown[]) => void);
 }

@@ -87,6 +87,6 @@ function addAppCommands(root: Command): void {
     loading(async () => (await import('../commands/calibrate.ts')).calibrate),
   ).argument(
     '[folder]',
-    'folder of labeled runs, folder with `tuning` and `held-out`, or data folder (default: bundled runs)',
+    'folder of labeled runs, folder with `tuning` and `held-out`, or data folder (default: the runs in benchmarks/echo-trap of a checkout)',
   );
 }

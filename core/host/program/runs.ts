@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { pasteable } from '../../base/pasteable.ts';
 import { noteText, procedures, runName, tagText } from '../../contract/contract.ts';
 import { exportFormat } from '../../contract/exports.ts';
 import { importSource } from '../../contract/imports.ts';
@@ -18,7 +19,6 @@ import {
   eachCheckedBy,
   examples,
   json,
-  jsonLines,
   loading,
   number,
   numberBy,
@@ -39,7 +39,7 @@ export function addViewCommands(root: Command): void {
       root,
       'logs',
       "print a run's log",
-      [option('-f, --follow', 'print new lines until the run ends'), jsonLines],
+      [option('-f, --follow', 'print new lines until the run ends'), option('--json', 'print log lines as JSON lines')],
       printLog,
     ).argument('<run>', runNames),
     'logs a16c --follow',
@@ -130,17 +130,19 @@ export function addTransferCommands(root: Command): void {
     'export a16c --as hugging-face --out model',
     'export a16c --as tensorboard --live --out logs',
   );
-  const bundle = root.command('bundle').description('pack a run as one file; `starpo import` reads it');
+  const bundle = root.command('bundle').description(pasteable('pack a run as one file; `starpo import` reads it'));
   command(
     bundle,
-    'export <run>',
+    'export',
     'pack a run into a zip file',
     [
       option('--checkpoints <which>', 'checkpoints to include').choices(['none', 'newest', 'all']).default('newest'),
       option('--episodes <which>', 'episodes to include').choices(['none', 'evaluations', 'all']).default('all'),
     ],
     exportBundle,
-  ).argument('<file>', 'path of the new .zip file');
+  )
+    .argument('<run>', runNames)
+    .argument('<file>', 'path of the new .zip file');
   examples(
     command(
       root,

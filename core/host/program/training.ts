@@ -139,7 +139,7 @@ export function addTrainingCommands(root: Command): void {
   command(
     root,
     'resume',
-    'resume a paused or ended run from its last checkpoint and stream progress until it finishes',
+    'start a new run, continue a paused one, or resume a stopped, failed or interrupted one from its last checkpoint, and stream progress until it finishes',
     [jsonLines],
     resume,
   ).argument('<run>', runNames);
@@ -218,7 +218,7 @@ function addReproduceCommand(root: Command): void {
       'reproduce <paper>',
       "run a paper's studies as sweeps, resume them, and write a report; `ragen` is the only paper",
       [
-        option('--quick', 'shorten every run to about a hundredth: minutes on two cores'),
+        option('--quick', 'train most settings on 1/200 of the episodes: minutes on two cores'),
         repeatable('--only <study>', 'run one study, for example figure-7 or table-3; repeatable'),
         option('--model <model>', 'model whose presets to run: starter, qwen2.5-0.5b, ...').default('starter'),
         number(
@@ -230,7 +230,10 @@ function addReproduceCommand(root: Command): void {
           '--device <device>',
           "auto, cpu, cuda or cuda:<number> (default: the presets' device, cpu for the starter)",
         ),
-        option('--out <folder>', 'folder of report.md and report.html (default: ragen-report)'),
+        option(
+          '--out <folder>',
+          'folder of report.md and report.html (default: ragen-report, with --quick ragen-report-quick)',
+        ),
       ],
       loading(async () => (await import('../commands/reproduce.ts')).reproduce),
     ),
@@ -288,13 +291,18 @@ function addQueueCommands(root: Command): void {
     (options: CommandOptions & Partial<OnCluster>) =>
       options.on === undefined ? runQueue(options) : submitQueue({ ...options, on: options.on }),
   );
-  command(queue, 'add <run>', 'add a run to the end of the queue', [], addToQueue);
-  command(queue, 'remove <run>', 'remove a run from the queue without deleting it', [], removeFromQueue);
-  command(queue, 'move <run>', 'move a run to another position', [], moveInQueue).argument(
-    '<position>',
-    'position in the queue; 1 is next',
-    numberBy(procedures['queue.move'].input.shape.position),
+  command(queue, 'add', 'add a run to the end of the queue', [], addToQueue).argument('<run>', runNames);
+  command(queue, 'remove', 'remove a run from the queue without deleting it', [], removeFromQueue).argument(
+    '<run>',
+    runNames,
   );
+  command(queue, 'move', 'move a run to another position', [], moveInQueue)
+    .argument('<run>', runNames)
+    .argument(
+      '<position>',
+      'position in the queue; 1 is next',
+      numberBy(procedures['queue.move'].input.shape.position),
+    );
   command(queue, 'devices', 'list devices and the runs on them', [json], listDevices);
   command(queue, 'restore <device>', 'return a device that was set aside after a failure', [], restoreDevice);
   command(queue, 'share', 'let runs share a GPU if their memory fits', [], shareDevices).addArgument(

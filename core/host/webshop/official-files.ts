@@ -32,7 +32,7 @@ interface Kind {
 export const kinds: readonly Kind[] = [
   { prefix: 'items_shuffle', content: 'products', optional: null },
   { prefix: 'items_ins_v2', content: 'attributes and synthetic instructions', optional: null },
-  { prefix: 'items_human_ins', content: 'human-written instructions', optional: 'human_goals true' },
+  { prefix: 'items_human_ins', content: 'human-written instructions', optional: 'human_goals' },
 ];
 
 export const whereToFind =
