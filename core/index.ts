@@ -55,7 +55,7 @@ export interface CoreOptions {
   log?: ((message: string) => void) | undefined;
   /** Whether to start queued runs; for long-running processes. */
   worksQueue?: boolean | undefined;
-  /** Whether to run automatic actions, write TensorBoard files, index episodes and empty the trash; for long-running processes. */
+  /** Whether to run automatic actions, follow cluster jobs, write TensorBoard files, index episodes and delete expired items from the trash; for long-running processes. */
   backgroundWork?: boolean | undefined;
   /** Whether to index runs in the background; `ready` resolves when done. */
   inBackground?: boolean | undefined;
@@ -117,7 +117,7 @@ export interface Core {
   readonly gauges: Gauges;
   readonly recentLog: RecentLog;
   readonly log: (message: string) => void;
-  /** Closes all services in reverse order and logs errors. Trainers continue; evaluations are canceled. */
+  /** Closes all services in the order of {@link closeOrder} and logs errors. Trainers continue; evaluations are canceled. */
   dispose(): Promise<void>;
 }
 
@@ -148,7 +148,7 @@ const closeOrder = [
 
 /**
  * Creates the services of a data folder and locks the folder until `dispose`. Other processes connect through Studio (host/studio.ts). A folder that
- * this process can't write to is opened read-only. Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
+ * this process can't write to is opened read-only. Throws `data_folder_in_use`, `data_folder_unusable`, `history_outdated` or `disk_full`.
  */
 export async function createCore(options: CoreOptions): Promise<Core> {
   return openCore(options).catch((error) => {
@@ -238,7 +238,7 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
   const bundles = new Bundles({ ...base, exports });
   const openSample = async (sampleHome: string) => {
     const core = await createCore({ home: sampleHome, resources, trainerPath, log, thread: false });
-    // The sample has few files, and without `thread` nothing else indexes them.
+    // The sample has few files, and without `backgroundWork` nothing else indexes them.
     core.episodeIndex.indexAll().catch((error) => log(`Can't index the sample run: ${messageOf(error)}`));
     return core;
   };

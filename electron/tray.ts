@@ -55,7 +55,7 @@ export class TrayMenu {
     this.update([]);
   }
 
-  /** Rebuilds the menu only if its text changes, because rebuilding closes an open menu. */
+  /** Rebuilds the menu only if its text changes or no run is active, because rebuilding closes an open menu. */
   update(active: readonly RunSummary[]): void {
     const text = active.map(runLine).join('\n');
     if (text === this.shown && active.length > 0) return;

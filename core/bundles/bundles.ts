@@ -12,7 +12,7 @@ import type { Runs } from '../runs/runs.ts';
 import { BundleThread } from './bundle-thread.ts';
 import { bundleFormat, bundleVersion, type Manifest } from './format.ts';
 
-/** Placeholder name of a run being imported. */
+/** Prefix of the folder name of a run that is being imported. */
 const partialPrefix = '.importing-';
 
 interface BundlesParts {

@@ -42,7 +42,8 @@ export const isAllowed = (path: string): boolean => allowed.test(path);
 /** Returns the maximum size of a file in bytes. Files that are parsed as JSON are limited, because parsing takes several times their size. */
 export function maxBytes(path: string): number {
   if (path === config) return 1 << 20;
-  const isRead = path === annotations || path === forkBaseline || /^(rollouts|evaluations)\/.*\.json$/.test(path);
+  const isRead =
+    path === annotations || path === forkBaseline || /^(rollouts|evaluations|checkpoints)\/.*\.json$/.test(path);
   return isRead ? 64 << 20 : Number.POSITIVE_INFINITY;
 }
 

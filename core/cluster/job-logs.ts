@@ -47,7 +47,7 @@ export async function jobLogs(home: string, runId: string, file: JobFile): Promi
     const lines = await lastLines(path, submitted - clockSkew);
     if (lines.length > 0) logs.push({ name, lines });
   }
-  // Otherwise the trainer did not fail, and the script explains why the job did.
+  // If the trainer did not fail, the log of the script explains why the job did.
   const trainerFailed = Boolean((await readAttempts(folder)).findLast((attempt) => attempt.job === job)?.code);
   return trainerFailed ? logs : logs.reverse();
 }

@@ -58,7 +58,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const outputPath = (path: string, pattern = '') => `"${path.replaceAll('%', '%%')}${pattern}"`;
 
 /**
- * Trains, and requeues the job if the time limit ends the attempt, or up to three times if the trainer crashes. The script ignores SIGTERM of scancel,
+ * Trains, and requeues the job if the time limit ends the attempt, or if the trainer crashes and the job was requeued fewer than three times before, for whatever reason. The script ignores SIGTERM of scancel,
  * because Slurm also sends it to the trainer: a second SIGTERM would end the trainer without a checkpoint. After the requeue it sleeps until Slurm
  * kills it, so that the job can't end before it is requeued.
  */

@@ -1,9 +1,5 @@
 import description from './counterparts.json' with { type: 'json' };
 
-/**
- * Settings of other trainers and their counterparts: the source of the tables in docs/algorithms.md and of the reasons that imports give for settings
- * without a counterpart. A test compares them with the importers. RAGEN and verl-agent also have verl's settings.
- */
 export type Trainer = 'ragen' | 'verl' | 'verl-agent' | 'trl';
 
 /** A setting, or all settings with a prefix that ends with `.` or `_`. */
@@ -17,6 +13,10 @@ export interface Counterpart {
   why?: string;
 }
 
+/**
+ * Settings of other trainers and their counterparts: the source of the tables in docs/algorithms.md and of the reasons that imports give for settings
+ * without a counterpart. A test compares them with the importers. RAGEN and verl-agent also have verl's settings.
+ */
 export const counterparts: Readonly<Record<Trainer, readonly Counterpart[]>> = description;
 
 const oneDevice = 'the trainer runs on one device and plans its memory itself';

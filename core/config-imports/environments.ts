@@ -197,7 +197,7 @@ export function importCatalogue(draft: Draft, source: string, config: Record<str
   rollout.slots = Math.min(rollout.slots, shopLimits.slots);
 }
 
-/** Imports a setting of an environment. Returns the keys of our `config` that it sets. */
+/** Imports a setting of an environment, or notes that it has no counterpart. Returns the keys of our `config` that correspond to it. */
 function importKey(draft: Draft, source: string, key: string, config: Record<string, unknown>): string[] {
   const { from } = draft;
   const value = from.value(source);

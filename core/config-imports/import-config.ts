@@ -38,7 +38,7 @@ export function importConfig(files: readonly ConfigText[], overrides: readonly s
   return { config, notes };
 }
 
-/** Does the same and also returns the setting of the files for each of ours, with which {@link namingSource} describes errors. */
+/** Builds the configuration as {@link importConfig} does. Also returns the setting of the files for each of ours, which {@link namingSource} names in errors. */
 export function importWithSources(
   files: readonly ConfigText[],
   overrides: readonly string[],

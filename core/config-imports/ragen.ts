@@ -71,7 +71,7 @@ function importContext(draft: Draft): void {
     draft.changed('Earlier turns of a context are messages. RAGEN-2 lists them in the text of the current message.');
 }
 
-/** Ours, for each strategy and metric of RAGEN-2's filter. */
+/** Our filter strategies and scores by RAGEN-2's names. */
 const strategies: Record<string, string> = { top_p: 'top_p', top_k: 'fraction', top_k_abs: 'top_k', min_p: 'min_p' };
 const scores: Record<string, string> = { reward_variance: 'reward_std', entropy: 'entropy', length: 'length' };
 
@@ -112,7 +112,7 @@ function importFilter(draft: Draft): void {
     draft.changed('The filter ranks the groups of each environment separately. RAGEN ranks all together.');
 }
 
-/** RAGEN-2 always stops by low reward std and without success; only the limit of empty filters is a setting. */
+/** Imports the early-stop rules. RAGEN-2 always stops a run on low reward std and on failed evaluations; only the limit of empty filters is a setting. */
 function importEarlyStops(draft: Draft): void {
   const { reward_std, failed_evaluations, empty_filters } = ragen2Stops;
   draft.config.early_stop = { ...ragen2Stops };

@@ -9,7 +9,7 @@ interface Batch {
   perStep: number;
 }
 
-/** TRL's GRPOConfig, as YAML or JSON. TRL's prompts and rewards are the user's data and code, so the environments are those of a preset. */
+/** Imports TRL's GRPOConfig from YAML or JSON. TRL's prompts and rewards are the user's data and code, so the environments are those of a preset. */
 export function importTrl(draft: Draft): void {
   const { config } = draft;
   draft.changed(

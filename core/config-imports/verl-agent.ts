@@ -6,7 +6,7 @@ import { importCatalogue } from './environments.ts';
 import { stepsPerIteration } from './ragen.ts';
 import { estimatorOf, importTraining, importWarmup, setEstimator, unsupported } from './verl.ts';
 
-/** verl-agent's settings: overrides of verl's ppo_trainer.yaml, with the environment under `env`. */
+/** Imports verl-agent's settings: overrides of verl's ppo_trainer.yaml, with the environment under `env`. */
 export function importVerlAgent(draft: Draft): void {
   const { config } = draft;
   importEnvironment(draft);
@@ -102,7 +102,7 @@ function sokobanConfig(draft: Draft): Record<string, unknown> {
   return own;
 }
 
-/** verl-agent's WebShop, which rewards only perfect purchases, as RAGEN-2's does, but with 10. */
+/** Returns the configuration of verl-agent's WebShop. It rewards only perfect purchases, as RAGEN-2's does, but with 10 instead of 1. */
 function shopConfig(draft: Draft): Record<string, unknown> {
   const human = draft.from.flag('env.webshop.human_goals') ?? false;
   const own: Record<string, unknown> = {

@@ -125,7 +125,7 @@ export function estimatorOf(draft: Draft, others: readonly string[] = []): strin
   return name;
 }
 
-/** Ours, for each KL estimator of verl. */
+/** Our KL estimators by verl's names. */
 const klEstimators: Record<string, 'k1' | 'k2' | 'k3'> = {
   kl: 'k1',
   k1: 'k1',

@@ -27,7 +27,7 @@ export interface ClientFunctions {
   notice(name: string, payload: unknown): void;
 }
 
-/** Upper bound on the size of a message beyond its input, in bytes. */
+/** Maximum size of an input in bytes: a message has up to 1 kB besides its input. */
 const inputLimit = messageLimit - 1024;
 
 /** Creates the typed API client, for browsers and Node. */
@@ -44,7 +44,7 @@ export function createClient(channel: Channel): Client {
         for (const handler of [...(handlers.get(key) ?? [])]) handler(payload as never);
     },
   };
-  /** Subscriptions are ordered with calls: a later call sees a state from which notices follow. */
+  /** Sends a subscription. The server handles it before later calls, so notices report every change after their answers. */
   const subscribe = (change: 'add' | 'remove', topic: Topic) => {
     if (!closed) quietly('notices.subscribe', { add: [], remove: [], [change]: [topic] });
   };

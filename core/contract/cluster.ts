@@ -79,7 +79,7 @@ export const clusterProcedures = {
   },
   /**
    * Checks that the job of a run can run, submits it, and removes the run from the queue. `script`: the script that the user was shown, for the run `scriptOf`
-   * if not for this one. Throws `run_active`, an error of `runs.start`, `target_unknown`, `targets_invalid`, `job_active`, `job_never_runs`, `script_changed`,
+   * if not for this one. Throws `run_active`, an error of `runs.start`, `target_unknown`, `targets_invalid`, `job_active`, `job_never_runs`, `job_unknown`, `script_changed`,
    * `slurm_missing`, `slurm_refused` or `slurm_unreachable`.
    */
   'cluster.submit': {

@@ -133,9 +133,9 @@ export type ConfigProblem = z.infer<typeof configProblem>;
 
 /** Result of validating a configuration. */
 export const configCheck = z.object({
-  /** Errors per setting; empty if the configuration is valid. */
+  /** Errors per setting; empty if a run with this configuration can start on this machine. */
   problems: z.array(configProblem),
-  /** Sentences about valid but unusual settings; empty if there are problems, as below. */
+  /** Sentences about valid but unusual settings; empty if the configuration is invalid. */
   warnings: z.array(z.string()),
   /** Settings without effect (docs/formats/run-config.md). */
   idle: z.array(z.object({ path: z.string(), reason: z.string() })),
@@ -157,7 +157,7 @@ export const promptPreview = z.object({
       label: z.string(),
       type: z.string(),
       samples: z.array(promptSample),
-      /** Why there are no conversations. */
+      /** Why there are no samples. */
       problem: apiError.nullable(),
     }),
   ),
@@ -222,8 +222,8 @@ export const launch = {
 /** Procedures that extend a completed run. */
 export const trainMoreProcedures = {
   /**
-   * Extends a completed run: a fork continues from its last checkpoint, bit-identical if the optimizer state is still there. Starts
-   * or queues the fork. Throws `run_not_completed`, `checkpoint_missing`, or as `runs.create` and `runs.start` do.
+   * Extends a completed run: a fork continues from its last checkpoint. With the checkpoint's optimizer state and a constant learning
+   * rate, it is bit-identical to a longer run. Starts or queues the fork. Throws `run_not_completed`, `checkpoint_missing`, or as `runs.create` and `runs.start` do.
    */
   'runs.trainMore': {
     changes: true,

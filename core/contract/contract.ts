@@ -313,7 +313,7 @@ export const procedures = {
     output: thoughts,
   },
   'rollouts.replay': { input: z.object({ runId, episodeId: z.string().max(128) }), output: replay },
-  /** Returns one level (group) from several files, for example at different checkpoints; null if missing. */
+  /** Returns the first episode of a level (group) from several files, for example at different checkpoints; null if it is missing or void. */
   'rollouts.level': {
     input: z.object({
       runId,

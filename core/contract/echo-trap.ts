@@ -41,7 +41,7 @@ export type RunLabel = z.infer<typeof runLabel>;
 
 /** A metric's value and the run's baseline. */
 const measured = z.object({
-  /** Metric name; empty if the run has no such metric. */
+  /** Metric name; empty if the run has no such metric, or if the signal does not come from a single metric. */
   series: z.string(),
   /** Smoothed value; null if unknown. */
   value: z.number().nullable(),
@@ -50,10 +50,10 @@ const measured = z.object({
   since: z.int().nullable(),
 });
 
-/** A group of signals. The first four are the paper's, in its order. Its value is always of the same metric. */
+/** A group of signals. The first four are the paper's, in its order. Its value is of the first of its metrics that the run measures. */
 const trapIndicator = measured.extend({
   name: z.enum(['reward_std', 'entropy', 'gradient', 'diversity', 'format', 'success']),
-  /** `on` if one of its signals is evidence for the state. Always `off` in a healthy or solved run. */
+  /** `on` if one of its signals is evidence for the state. Never `on` in a healthy or solved run. `unknown` without data. */
   state: z.enum(['on', 'off', 'unknown']),
   /** Names of the signals that turn it on. */
   signals: z.array(z.string()),
@@ -173,7 +173,7 @@ export const echoTrap = z.object({
   summary: z.string(),
   /** The strongest evidence in words, at most two signals with current and usual values; empty for a healthy or solved run. */
   why: z.array(z.string()),
-  /** Risk score: the sum of the signals' contributions; 1 or more triggers a warning, if two families of signals or a persistent one back it. Null if the paper's rule is used instead. */
+  /** Risk score: the sum of the signals' contributions; 1 or more triggers a warning if two families of signals, a persistent one or a decisive one back it. Null if the paper's rule is used instead. */
   risk: z.number().nullable(),
   /** Measured share of runs at this risk that collapse within 40 iterations; null without a risk score, with fitted thresholds or after a collapse. */
   collapseRate: z.number().nullable(),

@@ -25,7 +25,7 @@ const exportSource = z.union([
 ]);
 export type ExportSource = z.infer<typeof exportSource>;
 
-/** A finished export, in `folder` on the server's machine and at `/api/exports/ID/NAME`. It is deleted by `exports.forget` or when the server exits. */
+/** A finished export, in `folder` on the server's machine and at `/api/exports/ID/NAME`. It is deleted by `exports.forget`, after its download by a link, after an hour, or when the server exits. */
 export const madeExport = z.object({
   exportId,
   folder: z.string(),
@@ -47,7 +47,7 @@ export type TensorBoardState = z.infer<typeof tensorBoardState>;
 export const exportProcedures = {
   /**
    * Exports a run or sweep as a task (`export`) and answers when the files exist; `packed`: as one file, a zip if there are several. Throws `run_unknown`,
-   * `study_unknown`, `export_unsuitable`, `checkpoint_missing`, `rollout_corrupt`, `disk_full` or `task_canceled`.
+   * `study_unknown`, `export_unsuitable`, `checkpoint_missing`, `rollout_corrupt`, `panel_changed`, `disk_full` or `task_canceled`.
    */
   'exports.make': {
     input: z.object({ of: exportSource, format: exportFormat, packed: z.boolean().optional() }),

@@ -117,7 +117,7 @@ export const libraryProcedures = {
   },
   /** Packs a run into one file, as a task; returns its location, like other exports. `ownRuns`: not for the sample run. */
   'bundles.export': { ownRuns: true, input: z.object({ runId, ...bundleChoice.shape }), output: madeExport },
-  /** Finds episodes whose reasoning or action contains all words, best match first; without words, the newest. Returns up to `limit` from `offset`. */
+  /** Finds episodes whose reasoning or action contains all words, newest first; without words, all. Returns up to `limit` from `offset`. */
   'episodes.search': {
     input: z.object({
       text: z.string().max(400),

@@ -95,11 +95,11 @@ export const modelProcedures = {
   'models.forget': { changes, input: z.object({ folder }), output: empty },
   /** Deletes a downloaded model and its files. Throws `model_unknown`. */
   'models.delete': { changes, input: z.object({ name: z.string().max(96) }), output: empty },
-  /** Looks a model up on the hub. Throws `hub_not_found`, `hub_unauthorized`, `hub_token_invalid`, `hub_busy`, `hub_unreachable` or `hub_answer_invalid`. */
+  /** Looks a model up on the hub. Throws `hub_not_found`, `hub_unauthorized`, `hub_token_invalid`, `hub_refused`, `hub_busy`, `hub_unreachable` or `hub_answer_invalid`. */
   'models.look': { input: z.object({ repository }), output: hubModel },
   /**
    * Downloads a model as a task and resumes an incomplete download; returns when it has started. Every file is checked against the hub's SHA-256. Throws as
-   * `models.look` does, or `model_exists`, `download_active` or `disk_space_low`.
+   * `models.look` does, or `model_unsupported`, `model_exists`, `download_active` or `disk_space_low`.
    */
   'models.download': { changes, input: z.object({ repository }), output: z.object({ taskId: z.string() }) },
   /** Deletes an incomplete download. Throws `download_active` while it is running. */

@@ -97,7 +97,7 @@ const seed = z.int().min(0).max(4_294_967_295);
 export const ownEnvironmentProcedures = {
   'environments.list': { input: empty, output: z.array(ownEnvironment) },
   /**
-   * Starts a program once and adds it. Throws `command_not_confirmed`, `environment_failed` if it doesn't answer, `environment_exists`, or
+   * Starts a program once and adds it. Throws `command_not_confirmed`, `directory_missing`, `environment_failed` if it doesn't answer, `environment_exists`, or
    * `address_invalid`.
    */
   'environments.add': {

@@ -42,7 +42,7 @@ const playSide = z.object({
   frames: z.array(frame),
   movesLeft: z.int(),
   success: z.boolean(),
-  /** Reason of the end; null until then: `done`, `max_turns`, `max_actions`, `context`, `given_up`. */
+  /** Reason of the end; null until then: `done`, `max_turns`, `max_actions`, `context`, `given_up`, or `failed` if the agent failed. */
   ended: z.string().nullable(),
 });
 export type PlaySide = z.infer<typeof playSide>;
@@ -99,7 +99,7 @@ export type Game = z.infer<typeof game>;
 const playChoices = z.object({
   checkpoints: z.array(z.int()),
   environments: z.array(z.object({ label: z.string(), type: z.string() })),
-  /** That of the run's evaluations. */
+  /** Sampling of the run's evaluations. */
   sampling,
   /** The user's success so far, by environment. */
   humanSuccess: z.array(humanSuccess),
@@ -111,7 +111,7 @@ export const playProcedures = {
   /** Throws `run_unknown`, `config_unreadable` or `config_invalid`. */
   'play.choices': { input: z.object({ runId }), output: playChoices },
   /**
-   * Opens a game with a checkpoint's policy and closes this client's previous game. Throws `checkpoint_missing`, `environment_unknown`, `memory_low`,
+   * Opens a game with a checkpoint's policy and closes this client's previous game. Throws `checkpoint_missing`, `environment_unknown`, `command_not_confirmed`, `level_not_found`, `memory_low`,
    * `trainer_missing`, or the checkpoint's error.
    */
   'play.open': {

@@ -27,7 +27,7 @@ export type RunStatus = OpenWord<KnownRunStatus>;
 const count = z.number().catch(0);
 /** Current phase of the trainer, from its last `phase` event. */
 export const phase = z.object({
-  /** `load`, `evaluate`, `rollout`, `filter`, `update`, `checkpoint`, or a value from a newer trainer. */
+  /** `load`, `evaluate`, `rollout`, `filter`, `diagnose`, `update`, `checkpoint`, or a value from a newer trainer. */
   name: z.string(),
   iteration: count,
   done: count,
@@ -35,7 +35,6 @@ export const phase = z.object({
 });
 export type Phase = z.infer<typeof phase>;
 
-/** An error with a stable code, a message and a hint. */
 /** The command of a user's environment program, and the folder in which it runs. */
 export const ownCommand = z.object({
   command: z.string().min(1).max(4096),
@@ -46,6 +45,7 @@ export const ownCommand = z.object({
 });
 export type OwnCommand = z.infer<typeof ownCommand>;
 
+/** An error with a stable code, a message and a hint. */
 export const apiError = z.object({
   code: z.string(),
   message: z.string(),
@@ -155,7 +155,7 @@ export const runStorage = z.object({
   total: z.number(),
   /** storage.budget_gigabytes; null if unlimited. */
   budget: z.number().nullable(),
-  /** Estimated final size; null after the run has ended. */
+  /** Estimated final size; null if the run has completed or its run.json is invalid. */
   expected: z.number().nullable(),
   /** Free disk space. */
   free: z.number(),

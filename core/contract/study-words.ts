@@ -4,7 +4,7 @@ import { listWithAnd } from './sentence.ts';
 /** Iterations whose training success is averaged. */
 export const lastIterations = 10;
 
-/** Describes the runs behind a mean: its 95 % interval (`40 % to 60 %, n = 3`), or the single values of fewer than three runs. */
+/** Describes the runs behind a mean: its 95 % interval (`40 % to 60 %, n = 3`), the two single values, or `one run`. */
 export function spreadInWords({ n, values, low, high }: Estimate, percent: (share: number) => string): string {
   if (low !== null && high !== null) return `${percent(low)} to ${percent(high)}, n = ${n}`;
   return n === 1 ? 'one run' : listWithAnd(values.map(percent));

@@ -75,7 +75,7 @@ interface DetectorWith<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' 
   read(view: View, memory: Memory, thresholds: Values<T>): Reading | null;
 }
 
-/** Checks for one kind of failure. Pure: the same series and memory give the same reading. */
+/** Checks for one kind of failure. Deterministic: the same series and memory give the same reading. */
 export type Detector = DetectorWith<Readonly<Record<string, Threshold>>>;
 
 /** A detector has stage `early` and either failure mode, unless its definition has another stage or regime. */

@@ -240,7 +240,7 @@ function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
     };
   });
   const highest = Math.max(...tried.map((each) => each.value));
-  // Takes the middle of the first run of best levels.
+  // Takes the middle of the first range of adjacent best levels.
   const from = tried.findIndex((each) => each.value === highest);
   const length = tried.slice(from).findIndex((each) => each.value !== highest);
   const best = tried.slice(from, length === -1 ? undefined : from + length);

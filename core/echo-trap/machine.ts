@@ -6,7 +6,7 @@ import { clearRisk, minimumObserved, observedRisk, warnRisk, watchRisk } from '.
 import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
-/** The state machine of the monitor. It moves to a worse state immediately, because signals have waited already, and to another state only after some calm iterations. */
+/** The state machine of the monitor. It moves to a worse state immediately, because signals turn on only after several iterations, and to any other state only after some calm iterations. */
 
 export interface Standing {
   state: TrapState;
@@ -129,7 +129,7 @@ export const warningRisk = (state: TrapState): number => (isAlarm(state) ? clear
 const backing = 1 / 3;
 
 /**
- * Returns whether two families of signals, or one that persists, back a warning. A risk score alone does not start one, because a large step size adds nearly half of
+ * Returns whether two families of signals, a persistent signal or a decisive one back a warning. A risk score alone does not start one, because a large step size adds nearly half of
  * it. Only signals with a weight of the shipped thresholds count: the others are on in many healthy runs.
  */
 function isBacked(latches: readonly Latch[], active: readonly ActiveSignal[]): boolean {
@@ -167,7 +167,7 @@ interface ActiveSignal {
 const persists = 20;
 
 /**
- * Returns the evidence for runs without reasoning metrics, such as runs of other trainers, by the paper's rule: two early signals, or a persistent early signal, trigger a
+ * Returns the evidence for runs without reasoning metrics, such as runs of other trainers, by the paper's rule: signals of two families, a persistent early signal or a decisive signal trigger a
  * warning. Template signals count half while success rises. Signals of one family count once.
  */
 function paperEvidenceOf(active: readonly ActiveSignal[], { trend }: Outcome, thresholds: Thresholds): number {

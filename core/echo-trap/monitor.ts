@@ -167,7 +167,7 @@ export class Monitor {
     const measured = last.state !== 'healthy' || isMeasured(indicators);
     const path = own.flatMap(({ position }) => position?.point ?? []);
     const risk = riskOf(latches, thresholds);
-    // It was measured with the shipped thresholds, from checkpoints before a collapse.
+    // The collapse rate was measured with the shipped thresholds, from checkpoints before a collapse.
     const hasRate = this.calibration.about.source === 'shipped' && last.state !== 'collapsed';
     return {
       state: measured ? last.state : 'unmeasured',

@@ -19,7 +19,7 @@ export const parametersSchema = () =>
     /** Iterations of the trend window, and the rise between its halves, relative to the peak, above which a run still learns. */
     stalled_for: z.int().min(6).max(500),
     learning: z.number().min(0).max(0.9),
-    /** Calm iterations before the state moves down. */
+    /** Calm iterations before a warning or collapse clears. Other states need twice as many. */
     calm_for: z.int().min(1).max(200),
   });
 export type Parameters = z.infer<ReturnType<typeof parametersSchema>>;

@@ -21,7 +21,7 @@ export interface EvaluatedRun {
 
 export interface Score {
   runs: number;
-  /** Without early collapses, like everything below. */
+  /** Without early collapses, like all fields below except `lost_at_once` and `recall_with_lost_at_once`. */
   collapsed: number;
   lost_at_once: number;
   hits: number;
@@ -44,7 +44,7 @@ export interface Score {
   false_alarms_per_1000: number | null;
   false_alarms_per_1000_low: number | null;
   false_alarms_per_1000_high: number | null;
-  /** The same, counting declining runs as healthy. */
+  /** False alarms per 1000 iterations, counting declining runs as healthy. */
   false_alarms_per_1000_with_declining: number | null;
   /** Iterations from a run's first hit to its onset. */
   median_lead: number | null;

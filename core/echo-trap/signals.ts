@@ -4,7 +4,7 @@ import * as policy from './detectors/policy.ts';
 import * as reasoning from './detectors/reasoning.ts';
 import * as rewards from './detectors/rewards.ts';
 
-/** All detectors, in the order in which the paper observed the signals. */
+/** All detectors, in the order of the signals in the API. */
 export const detectors: readonly Detector[] = [
   rewards.rewardStdFalls,
   rewards.groupsFail,

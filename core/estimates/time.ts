@@ -147,7 +147,7 @@ export class TimeEstimates {
   }
 }
 
-/** Groups runs of comparable speed. A checkpoint has the size of its own run, which the folder's name does not show. */
+/** Groups runs of comparable speed by device, model and precision. A run that starts from a checkpoint's folder is not grouped with the starter, because the folder's name does not show the size of the model. */
 function kindOf(config: RunConfig): string {
   const device = config.device === 'cpu' ? 'cpu' : 'gpu';
   const model = isStarter(config) ? 'starter' : basename(config.start.model);

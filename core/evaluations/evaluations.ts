@@ -81,7 +81,7 @@ export class Evaluations {
   }
 
   /**
-   * Starts an evaluation and returns it when its first episodes are played. Throws `run_unknown`, `run_imported`, `environment_unknown`, `config_invalid`, `evaluation_active` if one is
+   * Starts an evaluation and returns it when the policy is loaded. Throws `run_unknown`, `run_imported`, `environment_unknown`, `config_invalid`, `evaluation_active` if one is
    * running for this run, or an error of the trainer: `checkpoint_missing`, `checkpoint_pruned`, `checkpoint_corrupt`, `evaluation_exists`, ...
    */
   async start(runId: string, { checkpoint, name: requestedName, ...options }: NewEvaluation): Promise<Evaluation> {

@@ -52,7 +52,7 @@ function takeLock(file: string): HistoryDatabase {
 
 /**
  * Opens or creates the run history of a data folder for exclusive use by one thread, without host or worker.
- * Throws `data_folder_in_use`, `data_folder_unusable`, `disk_full`, `history_version_unsupported` or `history_outdated`.
+ * Throws `data_folder_in_use`, `data_folder_read_only`, `data_folder_unusable`, `disk_full`, `history_version_unsupported` or `history_outdated`.
  */
 export function openDatabase(home: string): HistoryDatabase {
   return opening(home, () => {

@@ -27,7 +27,7 @@ interface HistoryOptions {
 export interface History extends HistoryWriter {
   readonly database: HistoryDatabase;
   readonly reader: HistoryReader;
-  /** Reason why the data folder isn't writable, or null. */
+  /** Why nothing can be changed: this process can't write to the data folder, or a newer version wrote the history. Null otherwise. */
   readonly readOnly: Failure | null;
   /** Whether this process is the data folder's host. False only for a folder that it can't write to, which may have another host. */
   readonly locked: boolean;

@@ -11,7 +11,7 @@ export interface ScratchIndex {
 }
 
 /**
- * Copies the history of a data folder to a temporary folder, also in memory if the disk is full. A host may write to it during the copy: a damaged
+ * Copies the history of a data folder to a temporary folder, or to memory (/dev/shm) if the temporary folder's disk is full. A host may write to it during the copy: a damaged
  * copy is deleted, because the history follows from the run folders. Throws if no temporary folder is writable.
  */
 export function copyToScratch(home: string): ScratchIndex {

@@ -61,7 +61,7 @@ export class Imports {
     for (const file of files) if (this.uploads.delete(file)) await discard(this.parts.home, file);
   }
 
-  /** Returns the runs in uploads. Throws `file_unknown`, `file_incomplete`, `import_too_large` or `import_unreadable`. */
+  /** Returns the runs in uploads. Files that can't be read have a `problem`. Throws `file_unknown` or `file_incomplete`. */
   async inspect(uploads: readonly Upload[], from?: ImportSource): Promise<Importable[]> {
     const sources = this.sources(uploads);
     const task = { kind: 'inspect_import', runId: null, title: 'Reading files', cancelable: true };

@@ -179,7 +179,7 @@ export const substitutesFor = (from: ImportSource) => substitutes[from] ?? [];
 
 /** Metrics that depend only on the weights. If one stays NaN or infinite, the policy is broken. Others may be NaN because nothing was measured. */
 export const dependsOnWeights = /^(rollout\/entropy|actor\/(loss|grad_norm|entropy)|critic\/(loss|grad_norm))$/;
-/** Those that every update logs. They indicate a broken policy even if they were never finite. */
+/** The metrics of {@link dependsOnWeights} that every update logs. They indicate a broken policy even if they were never finite. */
 export const isInEveryUpdate = /^actor\/(loss|grad_norm)$/;
 
 /** Returns the StarPO name of each column that has one, and of every column of a StarPO export. */

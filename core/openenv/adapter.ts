@@ -16,7 +16,7 @@ export interface ResetRequest {
 
 interface Episode {
   session: Session;
-  /** Text, and what its text repeats. */
+  /** The last observation as the policy sees it, and its whole text, which the next one may repeat. */
   observation: string;
   whole: string;
   done: boolean;
@@ -153,7 +153,7 @@ export class Adapter {
     };
   }
 
-  /** The policy's fault, not the server's: the state stays as it is. */
+  /** Answers an invalid action of the policy. The state does not change. */
   private invalid({ observation }: Episode, problem: string): Answer {
     const text = `Invalid action: ${problem.slice(0, 300)}\n\n${observation}`;
     return { observation: text, reward: 0, done: false, valid: false, effective: false };

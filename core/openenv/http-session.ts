@@ -26,7 +26,7 @@ export class HttpSession implements Session {
   async close(): Promise<void> {}
 }
 
-/** Requests JSON: with GET, or with POST and a body. Throws `unreachable`, `VALIDATION_ERROR`, `http_404` or alike. */
+/** Requests JSON: with GET, or with POST and a body. Throws a {@link ServerError}: `unreachable`, `timeout`, `invalid`, `VALIDATION_ERROR` or `http_STATUS`. */
 export async function request(url: string, seconds: number, body?: object): Promise<unknown> {
   const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const signal = AbortSignal.timeout(seconds * 1000);

@@ -20,7 +20,7 @@ export const manifest = z.strictObject({
   actions: path.optional(),
   /** Without it, an episode succeeds if its last reward is positive. */
   success: success.optional(),
-  /** Reward of a step without one. Without it such a step is a failure, except for a tool call. */
+  /** Reward for a step whose reward is null. Without this field, such a step is an error, except for a tool call. */
   null_reward: z.number().optional(),
   /** Additional keywords for reset. */
   reset: z

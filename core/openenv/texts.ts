@@ -12,7 +12,7 @@ export function textOf(observation: Observation, { text }: Manifest): string {
     .join('\n');
 }
 
-/** Returns the part of a string that the previous one lacks. */
+/** Returns the text without its prefix `previous`, or the whole text if it does not begin with it. */
 export const newPart = (text: string, previous: string): string =>
   text.startsWith(previous) ? text.slice(previous.length) : text;
 

@@ -153,7 +153,7 @@ export class EnvironmentProgram {
     this.room.emit('free');
   }
 
-  /** The slowest answer to a reset or step, in ms, and the longest one, in characters. */
+  /** The slowest answer to a reset or step in ms, and the longest answer in characters. */
   readonly measured = { slowest: 0, longest: 0 };
 
   /** Resolves when the program has exited. */
@@ -223,7 +223,7 @@ export class EnvironmentProgram {
   }
 }
 
-/** Throws `directory_missing` if a program can't run in a folder. `spawn` would blame the shell. */
+/** Throws `directory_missing` if a program can't run in a folder. `spawn` would report a missing shell instead. */
 export function requireFolder(directory: string): void {
   const missing = (problem: string) =>
     new Failure('directory_missing', problem, 'Choose the folder in which the command runs.');
@@ -260,7 +260,7 @@ function parsed<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.in
 const broken = (problem: string) =>
   new Failure('environment_failed', problem, 'See docs/formats/process-environment.md.');
 
-/** Seconds until a program is ready. Models and data sets may load first. */
+/** Maximum seconds until a program is ready, and for each later answer. Models and data sets may load first. */
 const startLimit = 60;
 
 /** Starts a program and returns its answer to hello. Throws `environment_failed` or `directory_missing`. */

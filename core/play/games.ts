@@ -171,7 +171,7 @@ export class Games {
     return started;
   }
 
-  /** Saves the user's success rate after enough levels. Write errors are ignored. */
+  /** Saves the user's success rate after enough levels. Errors are only logged. */
   private async saveRate(runId: string, environment: string, results: readonly PlayResult[]): Promise<void> {
     const attempts = results.flatMap(({ you }) => you ?? []);
     if (attempts.length < minLevels) return;

@@ -5,7 +5,7 @@ export interface Algorithm {
   suffix: string;
   title: string;
   baseline: boolean;
-  /** Whether it is one of RAGEN's four variants. The others compare or estimate turns, so only tasks with several turns have them. */
+  /** Whether it is one of RAGEN's four variants. Most others compare or estimate turns, so only tasks with several turns have them. */
   starpo: boolean;
   method: string;
   changes: (config: RunConfig) => Partial<RunConfig>;
@@ -31,7 +31,7 @@ const estimate =
 /** GSPO's ratio per sequence, with the clip range of its paper. */
 const perSequence = { ratio_level: 'sequence', clip_low: 3e-4, clip_high: 4e-4 } as const;
 
-/** RAGEN-2's rules for runs without prospects. */
+/** RAGEN-2's early-stop rules. */
 export const ragen2Stops: RunConfig['early_stop'] = { reward_std: 0.1, failed_evaluations: 5, empty_filters: 5 };
 
 /** An algorithm of another paper, with the filter and clip range of StarPO-S unless it has its own. */

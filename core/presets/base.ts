@@ -7,8 +7,8 @@ import { type Algorithm, defaultSuffix } from './algorithms.ts';
 /** The type of presets and their common configuration. */
 
 /**
- * A named configuration. `start.model` is relative to the resources folder, or the name of a published model; find.ts resolves it when a run is
- * created.
+ * A named configuration. `start.model` is relative to the resources folder, or the name of a published model; `presetModelFolder`
+ * (runs/create-run.ts) resolves it when a run is created.
  */
 export interface Preset extends Omit<PresetCard, 'environments' | 'device' | 'iterations' | 'first' | 'time'> {
   /** Hidden in the UI: used by commands that build the app's resources. */

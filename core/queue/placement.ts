@@ -27,7 +27,7 @@ export interface PlacementFacts {
   occupants: readonly Occupant[];
   /** Whether runs may share a GPU if their memory fits. */
   share: boolean;
-  /** CPU cores: no more runs share GPUs, because each trainer keeps a core busy. */
+  /** CPU cores. A GPU is shared only while fewer runs than this are active, because each trainer keeps a core busy. */
   cores: number;
 }
 

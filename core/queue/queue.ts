@@ -352,7 +352,7 @@ export class Queue {
     if (entry && !this.isPending(entry)) this.markStarted(runId);
   }
 
-  /** Moves a run from the queued to the started ones, if the queue has started it. */
+  /** Moves a run from the queued to the started ones if the queue has started it; otherwise removes it from the queue. */
   private markStarted(runId: string): void {
     if (this.closed) return;
     this.change((content) => markStarted(content, runId));

@@ -6,7 +6,7 @@ import { bytes } from '../contract/numbers.ts';
 import { runFiles } from './names.ts';
 
 export type RunSizes = Pick<RunStorage, 'rollouts' | 'checkpoints' | 'journal' | 'other' | 'total'> & {
-  /** Episode files, without indexes. */
+  /** Number of episode files, without indexes. */
   rolloutFiles: number;
   /** Bytes of the largest checkpoint. */
   largestCheckpoint: number;

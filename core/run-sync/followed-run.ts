@@ -158,7 +158,7 @@ export class FollowedRun {
     return row !== undefined && isLive(row.status) && this.parts.liveness.isRunning(row);
   }
 
-  /** Checks whether the trainer has ended or stalls. Called every second. */
+  /** Checks whether the trainer has ended or stalls. Every scan calls it. */
   async checkTrainer(): Promise<void> {
     const { trainer } = this;
     if (!trainer) return;

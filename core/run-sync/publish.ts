@@ -9,7 +9,7 @@ interface PublishParts {
   alerts: { publish(): void };
 }
 
-/** Publishes the notices that a batch of events causes: series, log, rollouts and alerts. */
+/** Publishes the notices that a batch of events causes. */
 export function publishEvents({ notices, alerts }: PublishParts, runId: string, events: readonly RunEvent[]): void {
   let points: Point[] = [];
   const flush = () => {

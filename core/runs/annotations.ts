@@ -25,7 +25,7 @@ export class Annotations {
     this.parts = parts;
   }
 
-  /** Resolves when the annotations are ingested. Throws `history_version_unsupported`. */
+  /** Resolves when the annotations are ingested. Throws `data_folder_read_only` or `history_version_unsupported`. */
   async add(runId: string, ...annotations: NewAnnotation[]): Promise<void> {
     const { history, home, supervisor } = this.parts;
     if (history.readOnly) throw history.readOnly;

@@ -64,7 +64,7 @@ function marksOf({ name = '', tags = [], note = '' }: NewRunMarks): NewAnnotatio
   ];
 }
 
-/** Returns the validated configuration of a new run, with folders as given and without digests. Throws as {@link createRun} does. */
+/** Returns the validated configuration of a new run, with folders and digests as in its source. Throws as {@link createRun} does. */
 export const plainConfig = (home: string, { set = {}, ...source }: NewRun): RunConfig =>
   validateConfig(applySettings(originOf(home, source).config, set));
 

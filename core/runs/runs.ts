@@ -105,7 +105,7 @@ export class Runs {
 
   /**
    * Starts or resumes a run's trainer, on `device` instead of the one of run.json, unless it has been started after the event `after`. Resolves
-   * when the trainer has written its first event.
+   * when the trainer has written its first event, or after a minute if it is still loading.
    * Throws `run_active`, `trainer_missing`, an error of {@link requireStartable}, or an error of the trainer.
    */
   async start(runId: string, device?: string, after?: number): Promise<void> {
@@ -119,7 +119,7 @@ export class Runs {
     await start;
   }
 
-  /** Throws `job_active` if a job of the run is pending or running on a cluster. */
+  /** Throws as {@link Cluster.refuseActive} does. */
   async refuseSent(runId: string): Promise<void> {
     await this.parts.cluster.refuseActive(runId);
   }

@@ -44,7 +44,7 @@ export async function passFile(request: IncomingMessage, response: ServerRespons
     return refuse(401, 'not signed in');
   if (isUpload) return receiveUpload(request, response, path.slice(uploadsPath.length), endpoint, refuse);
   const isSent = await sendFile(response, path, endpoint, refuse);
-  // A link works once, so its export is deleted.
+  // The page downloads an export only once, so it is deleted.
   if (isSent && linked && path.startsWith(exportsPath))
     await rm(exportFolder(endpoint.home, path.split('/')[3]!), { recursive: true, force: true });
 }

@@ -12,7 +12,7 @@ const beatTimeout = 30_000;
 type Topics = Input<'notices.subscribe'>;
 
 interface SessionParts {
-  /** Sends a notice and returns its length in bytes. */
+  /** Sends a notice and returns the length of its message in UTF-16 code units, which is about its bytes. */
   send(name: NoticeName, payload: unknown): number;
   /** Ends the connection. */
   close(): void;

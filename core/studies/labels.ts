@@ -4,7 +4,7 @@ import type { HistoryReader } from '../history/reader.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings } from '../run-config/settings.ts';
 
-/** Outcomes of finished runs by the collapse rule. A finished run does not change unless it is extended or resumed, so each is read once, by the history's reader thread. */
+/** Outcomes of finished runs by the collapse rule. A finished run does not change unless it is resumed, so each is read once, by the history's reader thread. */
 export class RunLabels {
   private readonly reader: HistoryReader;
   private readonly cache = new Map<string, { iteration: number; label: RunLabel | null }>();
@@ -27,7 +27,7 @@ export class RunLabels {
     this.cache.set(runId, { iteration, label });
   }
 
-  /** Call when a run was extended, resumed, recreated or deleted. */
+  /** Call when a run was resumed, recreated or deleted. */
   forget(runId: string): void {
     this.cache.delete(runId);
   }

@@ -63,7 +63,7 @@ function cleaner(home: string): (text: string) => string {
   ];
   return (text) => {
     let clean = text.replaceAll(/#sign-in=[0-9a-f]+/g, '#sign-in=[code]').replaceAll(/\bhf_\w{8,}/g, '[token]');
-    // Skips names of one or two letters, and root's: they would match inside words and are not personal.
+    // Skips names of up to four letters, such as root: they would match inside words.
     for (const [secret, word] of secrets)
       if (secret.length > 4 || secret === homedir()) clean = clean.replaceAll(secret, word);
     return clean;

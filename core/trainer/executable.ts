@@ -5,7 +5,7 @@ import { listWithOr } from '../contract/sentence.ts';
 
 const name = process.platform === 'win32' ? 'starpo-trainer.exe' : 'starpo-trainer';
 
-/** Returns the candidate paths of the trainer, in order: STARPO_TRAINER, the checkout's build, the app's resources. */
+/** Returns the candidate paths of the trainer: STARPO_TRAINER alone if it is set, otherwise the checkout's build, then the app's resources. */
 export function trainerCandidates(resources: string, environment: NodeJS.ProcessEnv = process.env): string[] {
   if (environment.STARPO_TRAINER) return [resolve(environment.STARPO_TRAINER)];
   return [resolve(resources, '../native/build', name), join(resources, 'bin', name)];

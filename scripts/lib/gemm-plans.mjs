@@ -10,7 +10,7 @@
 
 /**
  * Returns the fastest plan per product and number of rows, for fast mode and for exact mode, which doesn't split. SwiGLU
- * is never split, so its plans are exact ones. gain: the time saved against the plan that the trainer chose, in percent.
+ * is never split, so its plans are exact ones. gain: the speedup over the plan that the trainer chose, in percent.
  * @param {readonly { multiprocessors: number, kernels: readonly KernelTime[] }[]} measured
  */
 export function measuredPlans(measured) {

@@ -57,7 +57,7 @@ export const singleReasoning = detector({
   },
 });
 
-/** For runs without episodes: the share of distinct reasoning texts within a group. */
+/** The number of distinct reasoning texts of a group, divided by its size. */
 export const reasoningSimilar = detector({
   name: 'reasoning_similar',
   title: 'Reasoning becomes uniform',

@@ -11,7 +11,7 @@ import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
 
-/** Rebuilds the run history here or on the host and prints a report. Canceling leaves the old history intact. Throws `history_in_use`. */
+/** Rebuilds the run history here or on the host and prints a report. Canceling keeps the runs rebuilt so far; the others keep their old history. Throws `history_in_use`. */
 export async function rebuild({ home, json }: CommandOptions): Promise<void> {
   const folder = dataFolder(home);
   const { replaced, report } = await cancelable('Rebuilding the run history', async (context) => ({

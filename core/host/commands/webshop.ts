@@ -46,7 +46,7 @@ export async function importCatalogue(folderName: string, { json = false }: { js
 const countsText = (synthetic: CatalogueCounts, human: CatalogueCounts | null) =>
   `${synthetic.goals} synthetic goals${human ? `, ${human.goals} human goals` : ''}`;
 
-/** Compares the numbers of goals with the documented ones if the products are the published ones. */
+/** Compares the numbers of goals with the documented ones if all files are the published ones. */
 function unexpected(
   files: readonly CheckedFile[],
   synthetic: CatalogueCounts,
