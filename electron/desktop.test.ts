@@ -11,6 +11,7 @@ import type { NotificationText } from '../core/contract/notification.ts';
 import { announce, uploadedFile } from '../core/imports/exchange.ts';
 import { serveChannel } from '../core/server/serve-channel.ts';
 import { holdAt, preset, small } from '../tests/core/fixtures/played.ts';
+import { raiseAlert } from '../tests/core/fixtures/raise-alert.ts';
 import { World } from '../tests/core/fixtures/world.ts';
 import { Activity, overall } from './activity.ts';
 import { decideClosing } from './closing.ts';
@@ -192,7 +193,7 @@ test('active runs are followed and notified across servers, and stopped after a 
     message: 'It fades.',
     level: 'collapsing',
   } as const;
-  await core.annotations.raise(id, alarm);
+  await raiseAlert(core, id, alarm);
   await alarmed;
   await activity.stopAll();
   expect(activity.stopping).toBe(false);

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { KeyedMutex } from '../base/keyed-mutex.ts';
-import type { Alert, AlertEvidence, Input, RunMarks } from '../contract/contract.ts';
+import type { Alert, Input, RunMarks } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { readAlerts, readMarks } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
@@ -75,17 +74,6 @@ export class Annotations {
     return readAlerts(this.parts.history.database, runId);
   }
 
-  /** Raises an alert of a detector with its evidence, and returns its id. Raising it again, as after a restart, has no effect. Throws `run_unknown`. */
-  async raise(
-    runId: string,
-    alert: Pick<Alert, 'kind' | 'severity' | 'iteration' | 'message'> & Partial<AlertEvidence>,
-  ): Promise<string> {
-    const id = alertId(runId, alert.kind, alert.iteration);
-    if (!this.alerts(runId).some((each) => each.id === id))
-      await this.add(runId, { type: 'alert', alert: id, state: 'raised', ...alert });
-    return id;
-  }
-
   /** Throws `run_unknown`, `alert_unknown`, or `input_invalid` for a snooze without an end. */
   async answer({ runId, alertId, state, until }: Input<'alerts.answer'>): Promise<Alert[]> {
     this.requireAlert(runId, alertId);
@@ -123,10 +111,3 @@ export class Annotations {
 
 const noteChanged = () =>
   new Failure('note_changed', 'The note has changed since you opened it.', 'Review the new text, then save again.');
-
-/** Returns the id of an alert; the same alert always has the same id. */
-const alertId = (runId: string, kind: string, onset: number) =>
-  createHash('sha256')
-    .update(JSON.stringify([runId, kind, onset]))
-    .digest('hex')
-    .slice(0, 32);

@@ -34,6 +34,7 @@ import { serveChannel } from '../../core/server/serve-channel.ts';
 import { starpo } from './fixtures/child.ts';
 import { starpoHere } from './fixtures/command.ts';
 import * as journal from './fixtures/journal.ts';
+import { raiseAlert } from './fixtures/raise-alert.ts';
 import { collectNotices, nextNotice, untilRun, World } from './fixtures/world.ts';
 
 // Many tests start the command line, which is slow on a busy machine.
@@ -104,7 +105,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   test('an alert can be raised, snoozed and cleared, and each change is published', async () => {
     const published = collectNotices(core, 'alerts');
     const alert = { kind: 'entropy', severity: 'warning', iteration: 3, message: 'falls' } as const;
-    const alertId = await core.annotations.raise('one', alert);
+    const alertId = await raiseAlert(core, 'one', alert);
     expect(core.annotations.alerts('one')).toMatchObject([{ id: alertId, ...alert, state: 'raised' }]);
     await core.annotations.answer({ runId: 'one', alertId, state: 'snoozed', until: 5 });
     expect(core.annotations.alerts('one')).toMatchObject([{ state: 'snoozed', snoozedUntil: 5 }]);
@@ -121,7 +122,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     vi.spyOn(Date, 'now').mockReturnValue(Date.now());
     const iterations = Array.from({ length: 12 }, (_, i) => 10 * (i + 1));
     for (const iteration of iterations.toReversed())
-      await core.annotations.raise('one', {
+      await raiseAlert(core, 'one', {
         ...{ kind: 'trap_warning', severity: 'warning', message: 'falls' },
         ...{ iteration, level: 'warning' },
       });
@@ -135,10 +136,10 @@ describe('annotations', { timeout: 300_000 }, () => {
 
   test('a repeated alert is published once, and rewinding the run to before the alert removes it', async () => {
     const alert = { kind: 'entropy', severity: 'warning', iteration: 1, message: 'falls' } as const;
-    const first = await core.annotations.raise('one', alert);
-    expect(await core.annotations.raise('one', { ...alert, message: 'still falls' })).toBe(first);
-    expect(await core.annotations.raise('one', { ...alert, iteration: 0 })).not.toBe(first);
-    expect(await core.annotations.raise('two', alert)).not.toBe(first);
+    const first = await raiseAlert(core, 'one', alert);
+    expect(await raiseAlert(core, 'one', { ...alert, message: 'still falls' })).toBe(first);
+    expect(await raiseAlert(core, 'one', { ...alert, iteration: 0 })).not.toBe(first);
+    expect(await raiseAlert(core, 'two', alert)).not.toBe(first);
     expect(core.annotations.alerts('one').map(({ iteration }) => iteration)).toEqual([1, 0]);
 
     const published = collectNotices(core, 'alerts');
@@ -193,7 +194,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
 
   test('a snoozed alert is published again when the snooze ends', async () => {
-    const alertId = await core.annotations.raise('one', {
+    const alertId = await raiseAlert(core, 'one', {
       kind: 'k',
       severity: 'notice',
       iteration: 1,
@@ -230,7 +231,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
 
   test('are restored with the rest of the run history after its database was deleted', async () => {
-    const alertId = await core.annotations.raise('two', {
+    const alertId = await raiseAlert(core, 'two', {
       kind: 'k',
       severity: 'critical',
       iteration: 1,

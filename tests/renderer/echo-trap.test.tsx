@@ -6,6 +6,7 @@ import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { useNotifications } from '../../renderer/notifications/notifications.ts';
 import * as journal from '../core/fixtures/journal.ts';
 import { holdAt, play, preset, small, untilAlerts } from '../core/fixtures/played.ts';
+import { raiseAlert } from '../core/fixtures/raise-alert.ts';
 import { type Outcome, seriesOf } from '../core/fixtures/trap-series.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page } from './page.tsx';
@@ -261,7 +262,7 @@ describe('a notification', () => {
     for (const runId of [first, second]) await page.core.runs.command(runId, 'stop');
     await page.shown(() => page.all('.run-link').every((link) => /Stopped/.test(link.textContent!)));
     const { severity, iteration, message, level } = alert!;
-    await page.core.annotations.raise(first, { kind: 'found_late', severity, iteration, message, level });
+    await raiseAlert(page.core, first, { kind: 'found_late', severity, iteration, message, level });
     location.hash = `#/run/${first}`;
     const count = page.core.annotations.alerts(first).length;
     expect(count).toBeGreaterThan(1);

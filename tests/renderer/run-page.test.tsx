@@ -7,6 +7,7 @@ import { number } from '../../renderer/components/format.ts';
 import { EvaluationList } from '../../renderer/pages/run/evaluations/evaluation-list.tsx';
 import { useDialogs } from '../../renderer/stores/dialogs-store.ts';
 import * as journal from '../core/fixtures/journal.ts';
+import { raiseAlert } from '../core/fixtures/raise-alert.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 import { evaluationOf } from './summaries.ts';
@@ -312,7 +313,7 @@ test('the run page shows low disk space and alerts', async () => {
     iteration: 3,
     message: 'The entropy falls.',
   } as const;
-  const alertId = page.core.annotations.raise(runId, alert);
+  const alertId = raiseAlert(page.core, runId, alert);
   page.open(`#/run/${runId}`);
   await page.shown(page.withText('.note', /“Free disk space” in its menu.*“Checkpoint every”.*storage_budget_passed/));
   const note = await page.shown(page.withText('.note', 'The entropy falls'));
