@@ -1,11 +1,11 @@
-import { memo, type ReactNode, useMemo, useState } from 'react';
+import { type ComponentProps, memo, type ReactNode, useMemo, useState } from 'react';
 import { Icon } from '../components/icon.tsx';
 import { Chart, type ChartItem } from './chart.tsx';
 import { ChartActions } from './chart-actions.tsx';
 import { ChartDialog } from './chart-dialog.tsx';
 import styles from './chart-sections.module.css';
 import { isConstant } from './constant.ts';
-import type { ChartMark } from './marks.ts';
+import { type ChartMark, marksOf } from './marks.ts';
 import { useChartPreferences } from './preferences.ts';
 
 export interface ChartGroup {
@@ -70,7 +70,14 @@ export const ChartSections = memo(function ChartSections({ groups, marks, matche
         />
       ))}
       {matches && shown.length === 0 && <p className={styles.none}>No matching metrics.</p>}
-      {enlarged && <ChartDialog item={enlarged} marks={marks} subtitle={subtitle} onClose={() => setExpanded(null)} />}
+      {enlarged && (
+        <ChartDialog
+          item={enlarged}
+          marks={marksOf(enlarged.traces, marks)}
+          subtitle={subtitle}
+          onClose={() => setExpanded(null)}
+        />
+      )}
     </>
   );
 });
@@ -82,6 +89,13 @@ export function withTarget(item: ChartItem, targets: Readonly<Record<string, num
   if (value === undefined) return item;
   const target = { value, label: `target ${item.spec.format(value)}` };
   return { ...item, references: [...(item.references ?? []), target] };
+}
+
+type MarkedChartProps = ComponentProps<typeof ChartActions>;
+
+function MarkedChart({ item, marks, ...actions }: MarkedChartProps) {
+  const own = useMemo(() => marksOf(item.traces, marks), [item, marks]);
+  return <Chart {...item} marks={own} actions={<ChartActions item={item} marks={own} {...actions} />} />;
 }
 
 /** Sections whose charts are always shown. */
@@ -124,14 +138,7 @@ function Section({ group, openByDefault, marks, searched, subtitle, onExpand }: 
       {open && (
         <div className={styles.grid} data-size={size}>
           {shown.map((item) => (
-            <Chart
-              key={item.spec.id}
-              {...item}
-              marks={marks}
-              actions={
-                <ChartActions item={item} marks={marks} subtitle={subtitle} onExpand={() => onExpand(item.spec.id)} />
-              }
-            />
+            <MarkedChart key={item.spec.id} {...{ item, marks, subtitle }} onExpand={() => onExpand(item.spec.id)} />
           ))}
           {extra}
         </div>

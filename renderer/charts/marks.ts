@@ -1,8 +1,10 @@
 import uPlot from 'uplot';
 import { type AxisPositions, byIteration } from './axes.ts';
 import styles from './marks.module.css';
+import type { SeriesSource } from './series-source.ts';
+import type { Trace } from './traces.ts';
 
-/** An event at an iteration, shown on every chart. */
+/** An event at an iteration, shown on all charts of its run. */
 export interface ChartMark {
   id: string;
   iteration: number;
@@ -16,7 +18,15 @@ export interface ChartMark {
   color?: string;
   /** Positions of the run on the axis; default: iterations. */
   positions?: AxisPositions;
+  /** The run, if there are several. */
+  source?: SeriesSource;
 }
+
+/** Returns the marks of a chart, without those of runs that the chart has no line of. */
+export const marksOf = (traces: readonly Trace[], marks: readonly ChartMark[]): ChartMark[] =>
+  marks.filter(
+    ({ source }) => !source || traces.some((trace) => trace.source === source && source.names().includes(trace.metric)),
+  );
 
 /** Marks of one kind that are too close to distinguish, drawn as one at the first position. */
 interface Cluster {

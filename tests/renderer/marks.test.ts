@@ -1,6 +1,8 @@
 import type uPlot from 'uplot';
 import { expect, test } from 'vitest';
-import { type ChartMark, drawMarks } from '../../renderer/charts/marks.ts';
+import { type ChartMark, drawMarks, marksOf } from '../../renderer/charts/marks.ts';
+import type { SeriesSource } from '../../renderer/charts/series-source.ts';
+import type { Trace } from '../../renderer/charts/traces.ts';
 import StillPlot from './uplot.ts';
 
 const mark = (iteration: number, tone: ChartMark['tone'] = 'critical'): ChartMark => ({
@@ -30,4 +32,12 @@ test('overlapping marks are merged until there is space; marks out of view are n
   ]);
   plot.valToPos = (iteration) => 20 * iteration;
   expect(position(many)).toHaveLength(8);
+});
+
+test('a chart shows only the marks of the runs of its lines', () => {
+  const source = (...names: string[]) => ({ names: () => names }) as SeriesSource;
+  const [evaluated, trained] = [source('evaluation/lake/success_rate'), source('actor/loss')];
+  const marks = [mark(1), { ...mark(2), source: evaluated }, { ...mark(3), source: trained }];
+  const lines = [evaluated, trained].map((each) => ({ source: each, metric: 'actor/loss' }) as Trace);
+  expect(marksOf(lines, marks).map(({ iteration }) => iteration)).toEqual([1, 3]);
 });

@@ -133,7 +133,7 @@ function Charts({ compared, subjects, grouped, legend }: SubjectChartsProps) {
     () =>
       grouped
         ? []
-        : compared.flatMap(({ id, run, alerts, color }) => {
+        : compared.flatMap(({ id, run, series, alerts, color }) => {
             const runPositions = [...positions].find(([subject]) => subject.id === id)?.[1];
             // With several runs, show alarms only. With many, show the first alarm of each run.
             const alarms = alerts
@@ -145,6 +145,7 @@ function Charts({ compared, subjects, grouped, legend }: SubjectChartsProps) {
               // Runs that collapse alike have alerts with the same id.
               id: `${id} ${mark.id}`,
               color,
+              source: series,
               title: `${distinctName(run)}: ${mark.title}`,
               ...(runPositions && { positions: runPositions }),
             }));
