@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { count } from './numbers.ts';
 import { listWithOr } from './sentence.ts';
 
 /** Describes the first problem of a value that does not match its schema: `points.0.set is missing (and 2 more problems)`. */
@@ -8,7 +9,7 @@ export function problemIn(value: unknown, { issues }: z.ZodError): string {
   const found = issue.path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
   const isMissing = issue.path.length > 0 && found === undefined && issue.code !== 'custom';
   const words = isMissing ? 'is missing' : issueInWords(issue);
-  const others = more > 0 ? ` (and ${more} more ${more === 1 ? 'problem' : 'problems'})` : '';
+  const others = more > 0 ? ` (and ${count(more, 'more problem')})` : '';
   return `${issue.path.map(String).join('.') || 'it'} ${words}${others}`;
 }
 
@@ -47,7 +48,7 @@ function formsInWords(issues: readonly z.core.$ZodIssue[]): string {
 const anyOf = (words: readonly string[]): string => listWithOr([...new Set(words)]);
 
 function extent(origin: string, bound: number, or: string): string {
-  if (origin === 'string') return `have ${bound} ${bound === 1 ? 'character' : 'characters'} ${or}`;
+  if (origin === 'string') return `have ${count(bound, 'character')} ${or}`;
   if (origin === 'array') return `have ${bound} ${bound === 1 ? 'entry' : 'entries'} ${or}`;
   return `be ${bound} ${or}`;
 }

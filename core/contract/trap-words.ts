@@ -1,5 +1,6 @@
 import type { Alert } from './contract.ts';
 import type { TrapIndicator, TrapLevel, TrapState, TrapVerdict } from './echo-trap.ts';
+import { count } from './numbers.ts';
 import { knownWord, type OpenWord } from './open-words.ts';
 
 /** Names of the monitor's states, and what a roll-back costs. */
@@ -38,5 +39,5 @@ export const rollBackLabel = (checkpoint: number) => `Roll back to iteration ${c
 export function lossText(checkpoint: number, iteration: number): string {
   const lost = Math.max(0, iteration - checkpoint);
   if (lost === 0) return 'loses no iterations';
-  return `loses ${checkpoint === 0 ? 'all ' : ''}${lost} iteration${lost === 1 ? '' : 's'}`;
+  return `loses ${checkpoint === 0 ? 'all ' : ''}${count(lost, 'iteration')}`;
 }

@@ -4,6 +4,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { Failure, messageOf } from '../contract/failure.ts';
 import { problemIn } from '../contract/issue-words.ts';
+import { count } from '../contract/numbers.ts';
 import { listWithOr } from '../contract/sentence.ts';
 import { algorithmName } from '../run-config/estimators.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
@@ -97,7 +98,7 @@ export function readLabeledRuns(folder: string): LabeledRuns {
 
 /** Describes skipped runs and unreadable lines; empty if there are none. */
 export function skippedInWords({ skipped, unreadableLines }: LabeledRuns): string {
-  const runs = `${skipped.length} ${skipped.length === 1 ? 'run' : 'runs'}`;
+  const runs = `${count(skipped.length, 'run')}`;
   const lines = Object.entries(unreadableLines).map(([name, count]) => `${count} of ${name}`);
   return [
     ...(skipped.length > 0

@@ -325,8 +325,7 @@ function machineText({ precision, exactness }: RunConfig, started: RunRecord['st
   const product = 'StarPO Studio';
   if (!started) return `Training was configured with ${product} (${precision}).`;
   const { device, device_name: name, threads, isa, build } = started;
-  const where =
-    device === 'cpu' ? `a CPU (${threads} ${threads === 1 ? 'thread' : 'threads'}, ${isa})` : (name ?? device);
+  const where = device === 'cpu' ? `a CPU (${count(threads, 'thread')}, ${isa})` : (name ?? device);
   const exact = exactness === 'exact' ? ', bit-reproducible' : '';
   return `Training ran in ${precision} on ${where}${exact}, with ${product} (trainer ${build}).`;
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
+import { count } from '../contract/numbers.ts';
 import { listWithOr } from '../contract/sentence.ts';
 import { nearest } from './nearest.ts';
 import type { RunConfig } from './run-config.ts';
@@ -56,7 +57,7 @@ function problemsOf(config: unknown, issue: z.core.$ZodIssue): Problem[] {
 function describe(config: unknown, issues: readonly z.core.$ZodIssue[]): Failure {
   const issue = issues[0]!;
   const more = issues.length - 1;
-  const others = more > 0 ? ` (and ${more} more ${more === 1 ? 'problem' : 'problems'})` : '';
+  const others = more > 0 ? ` (and ${count(more, 'more problem')})` : '';
   if (issue.code === 'unrecognized_keys') {
     const path = [...issue.path.map(String), issue.keys[0]].join('.');
     return unknownKey(path, config as Tree, others);

@@ -1,4 +1,5 @@
 import { type ComponentProps, memo, type ReactNode, useMemo, useState } from 'react';
+import { count } from '../../core/contract/numbers.ts';
 import { Icon } from '../components/icon.tsx';
 import { Chart, type ChartItem } from './chart.tsx';
 import { ChartActions } from './chart-actions.tsx';
@@ -145,7 +146,7 @@ function Section({ group, openByDefault, marks, searched, subtitle, onExpand }: 
       )}
       {open && !searched && constant.length > 0 && (
         <button type="button" className={`${styles.constant} small`} onClick={() => setAll(!all)}>
-          {all ? 'Hide' : 'Show'} {constant.length} constant {constant.length === 1 ? 'metric' : 'metrics'}
+          {all ? 'Hide' : 'Show'} {count(constant.length, 'constant metric')}
         </button>
       )}
     </section>

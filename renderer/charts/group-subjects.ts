@@ -1,3 +1,4 @@
+import { count } from '../../core/contract/numbers.ts';
 import { shapeOf } from './axes.ts';
 import { type Band, GroupSeries } from './group-series.ts';
 import type { SeriesSource } from './series-source.ts';
@@ -32,7 +33,7 @@ export function groupSubjects(runs: readonly GroupedRun[], groups: readonly RunG
     );
     return {
       id: `group ${label}`,
-      label: `${label} (${members.length} run${members.length === 1 ? '' : 's'})`,
+      label: `${label} (${count(members.length, 'run')})`,
       source: series.mean,
       bounds: series,
       shape: shapeOf(members[0]!.config),

@@ -5,6 +5,7 @@ import {
   type SystemInfo,
   sampleRunId,
 } from '../../core/contract/contract.ts';
+import { count } from '../../core/contract/numbers.ts';
 import {
   type DeviceKey,
   devicesFor,
@@ -125,6 +126,6 @@ export const elapsedSeconds = ({ startedAt, trainingSeconds }: RunSummary): numb
 export function machineText({ machine }: RunSummary): string {
   if (!machine) return '';
   const { device, name, threads } = machine;
-  if (device === 'cpu') return `CPU, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+  if (device === 'cpu') return `CPU, ${count(threads, 'thread')}`;
   return name ?? device;
 }

@@ -2,6 +2,7 @@ import { type ReactNode, useId, useState } from 'react';
 import type { JobPrice, PlannedJobs } from '../../core/contract/cluster.ts';
 import type { ApiError, Output, RunSummary } from '../../core/contract/contract.ts';
 import { asFailure } from '../../core/contract/failure.ts';
+import { count } from '../../core/contract/numbers.ts';
 import { sentence } from '../../core/contract/sentence.ts';
 import type { Api } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
@@ -193,8 +194,8 @@ async function submitJobs(
   onDone: (runId: string) => void,
 ): Promise<string> {
   if ('study' in jobs) {
-    const { count } = await api.call('studies.submit', { studyId: jobs.study.id, target, script });
-    return `${count} ${count === 1 ? 'run' : 'runs'} submitted to ${target}.`;
+    const submitted = await api.call('studies.submit', { studyId: jobs.study.id, target, script });
+    return `${count(submitted.count, 'run')} submitted to ${target}.`;
   }
   if ('newRun' in jobs) {
     const { source, set, marks } = jobs.newRun;

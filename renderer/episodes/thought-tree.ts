@@ -1,4 +1,5 @@
 import type { Thoughts } from '../../core/contract/contract.ts';
+import { count } from '../../core/contract/numbers.ts';
 
 type Thought = Thoughts['thoughts'][number];
 
@@ -144,7 +145,7 @@ const endOf = ({ ends, endSuccesses }: Node, before: readonly string[]): Branch 
 function othersOf(nodes: readonly Node[]): Branch {
   const sum = (of: (node: Node) => number) => nodes.reduce((total, each) => total + of(each), 0);
   return {
-    text: `${nodes.length} other${nodes.length === 1 ? '' : 's'}`,
+    text: count(nodes.length, 'other'),
     more: null,
     count: sum(({ count }) => count),
     successes: sum(({ successes }) => successes),

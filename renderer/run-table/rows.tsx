@@ -1,5 +1,6 @@
 import { type CSSProperties, memo, type ReactNode } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
+import { count } from '../../core/contract/numbers.ts';
 import { sentence } from '../../core/contract/sentence.ts';
 import { Progress, StatusBadge } from '../components/basics.tsx';
 import { dayAndClock, percent } from '../components/format.ts';
@@ -203,9 +204,7 @@ export function GroupRow({ group, index, style, columns, chosen, choose, verb, h
       <Cell name="name" title={label}>
         <span className={styles.groupName}>
           <span className="ellipsis">{label}</span>
-          <span className="faint small">
-            {runs.length} {runs.length === 1 ? 'run' : 'runs'}
-          </span>
+          <span className="faint small">{count(runs.length, 'run')}</span>
         </span>
       </Cell>
       {columns.map((column) => (

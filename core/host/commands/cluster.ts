@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { ClusterJob, JobAction, JobPrice } from '../../contract/cluster.ts';
 import type { JobAttempt, Output } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
+import { count } from '../../contract/numbers.ts';
 import { advise, durationText, print, table } from '../output.ts';
 import { resolveRun, resolveSource, resolveStudy } from '../run-reference.ts';
 import type { NewRunOptions } from './new.ts';
@@ -85,8 +86,8 @@ export async function submitStudy(named: string, { home, on: target, yes }: Comm
     const studyId = await resolveStudy(client, named);
     const plan = await client.call('cluster.plan', { target, jobs: { studyId } });
     if (!(await confirmed(plan, { on: target, yes: yes ?? false }))) return;
-    const { job, count } = await client.call('studies.submit', { studyId, target, script: plan.script });
-    print(`submitted ${count} ${count === 1 ? 'run' : 'runs'} to ${target} as job array ${job}`);
+    const { job, count: runs } = await client.call('studies.submit', { studyId, target, script: plan.script });
+    print(`submitted ${count(runs, 'run')} to ${target} as job array ${job}`);
     advise('List its jobs with `starpo cluster jobs`.');
   });
 }
@@ -114,7 +115,7 @@ async function confirmed(
 
 /** Describes the price of jobs: `16 jobs with at most 64 GPU hours per attempt, about 3 h with 8 at once at this machine's speed`. */
 export function priceText({ jobs, unit, hours, seconds, atOnce }: JobPrice): string {
-  const most = `${jobs} ${jobs === 1 ? 'job' : 'jobs'} with at most ${rounded(hours)} ${unit} ${hours === 1 ? 'hour' : 'hours'} per attempt`;
+  const most = `${count(jobs, 'job')} with at most ${rounded(hours)} ${unit} ${hours === 1 ? 'hour' : 'hours'} per attempt`;
   if (seconds === null) return most;
   const duration = `about ${durationText(seconds)}`;
   return `${most}, ${duration}${jobs === 1 ? '' : ` with ${atOnce} at once`} at this machine's speed`;

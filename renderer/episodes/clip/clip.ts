@@ -1,4 +1,5 @@
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import type { Painting } from '../../player/paintings.ts';
 import type { EpisodeFile } from '../episode-files.ts';
 import { isLong, learnedOf } from '../learned.ts';
@@ -116,8 +117,8 @@ export const successText = ({ solved, levels }: Pick<Stage, 'solved' | 'levels'>
 
 /** Describes the result: `solved in 4 actions`. */
 export function resultText({ summary: { success, actions } }: Pick<Stage, 'summary'>): string {
-  const count = `${actions} ${actions === 1 ? 'action' : 'actions'}`;
-  return success ? `solved in ${count}` : `failed after ${count}`;
+  const taken = count(actions, 'action');
+  return success ? `solved in ${taken}` : `failed after ${taken}`;
 }
 
 /** Describes the clip in text. */

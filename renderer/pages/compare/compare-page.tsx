@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useState } from 'react';
 import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { navigate } from '../../base/router.ts';
 import type { RouteOf } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
@@ -53,7 +54,7 @@ export function ComparePage({ runIds: requested, group = '', color = '' }: Compa
     [followed, ticked, marks],
   );
   const missing = listed ? runIds.filter((id) => id !== sampleRunId && !runs.some((run) => run.id === id)) : [];
-  const title = `Compare ${ticked.length} run${ticked.length === 1 ? '' : 's'}`;
+  const title = `Compare ${count(ticked.length, 'run')}`;
   useTitle(ticked.length > 0 ? title : 'Compare');
 
   const go = useCallback(

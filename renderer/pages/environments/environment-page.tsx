@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { OwnEnvironment } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute } from '../../base/routes.ts';
@@ -51,9 +52,7 @@ function Details({ environment }: { environment: OwnEnvironment }) {
           <span className="tag" data-kind={confirmed ? undefined : 'slip'}>
             {confirmed ? 'command confirmed' : 'command not confirmed'}
           </span>
-          <span className="tag">
-            {actions ? `${actions.length} ${actions.length === 1 ? 'action' : 'actions'}` : 'free text'}
-          </span>
+          <span className="tag">{actions ? `${count(actions.length, 'action')}` : 'free text'}</span>
           <Button writes icon="trash" onClick={() => setRemoving(true)}>
             Remove…
           </Button>

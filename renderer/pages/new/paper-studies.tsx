@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { PaperStudyFacts } from '../../../core/contract/contract.ts';
 import { createSweeps } from '../../../core/contract/create-sweeps.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
 import { Button, ErrorNote, Panel } from '../../components/basics.tsx';
@@ -118,7 +119,7 @@ function CreateSweeps({ study: { sweeps } }: { study: PaperStudyFacts }) {
       <footer className="row wrap">
         <p>
           <strong>
-            {sweeps.length} {sweeps.length === 1 ? 'sweep' : 'sweeps'}, {runs} runs
+            {count(sweeps.length, 'sweep')}, {count(runs, 'run')}
           </strong>
           . Existing sweeps are not created again.
         </p>

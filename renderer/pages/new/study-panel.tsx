@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import type { RunSource, Settings, SettingValue, StudyPoint } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { listWithAnd } from '../../../core/contract/sentence.ts';
 import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
@@ -124,8 +125,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
       <footer className="row wrap">
         <p role="status">
           <strong>
-            {points.length} {points.length === 1 ? 'combination' : 'combinations'} × {seeds?.length ?? 0}{' '}
-            {seeds?.length === 1 ? 'seed' : 'seeds'} = {runs} {runs === 1 ? 'run' : 'runs'}
+            {count(points.length, 'combination')} × {count(seeds?.length ?? 0, 'seed')} = {count(runs, 'run')}
           </strong>
           {validation.time !== null &&
             seeds &&

@@ -1,4 +1,5 @@
 import type { Game, HumanSuccess, PlayResult } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { percent } from '../../components/format.ts';
 import { LevelChoice } from './level-choice.tsx';
 import styles from './score.module.css';
@@ -92,9 +93,7 @@ function Cell({ result }: { result: PlayResult['agent'] }) {
       <span className="tag" data-kind={success ? 'good' : 'bad'}>
         {success ? 'solved' : 'failed'}
       </span>{' '}
-      <span className="faint">
-        {moves} {moves === 1 ? 'action' : 'actions'}
-      </span>
+      <span className="faint">{count(moves, 'action')}</span>
     </td>
   );
 }
@@ -103,6 +102,6 @@ function goalText(levels: number, saved: HumanSuccess | null): string {
   if (levels >= minLevels)
     return 'Your score is saved. In a run with one environment, the success chart shows it as the line “You”.';
   const left = minLevels - levels;
-  const play = `Play ${left} more ${left === 1 ? 'level' : 'levels'} to`;
+  const play = `Play ${count(left, 'more level')} to`;
   return saved ? `Saved: ${saved.successes} of ${saved.levels}. ${play} replace it.` : `${play} save your score.`;
 }

@@ -1,4 +1,5 @@
 import type { Frame, Game, PlaySide, Replay } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { outcomeAt } from '../../environments/describe.ts';
 import { environmentOf } from '../../environments/registry.ts';
 import { usePlayback } from './playback.ts';
@@ -65,10 +66,10 @@ function statusText(replay: Replay, side: PlaySide, index: number): string {
     const actions = side.frames.filter(({ action }) => action !== null).length;
     if (replay.arms && frame)
       return `${frame.action} ${outcomeAt(replay, index).text}. It is the ${side.success ? 'better' : 'worse'} arm.`;
-    const count = `${actions} ${actions === 1 ? 'action' : 'actions'}`;
-    if (side.success) return `Solved in ${count}`;
+    const taken = count(actions, 'action');
+    if (side.success) return `Solved in ${taken}`;
     return frame?.done
-      ? `Failed: ${outcomeAt(replay, index).text} after ${count}`
+      ? `Failed: ${outcomeAt(replay, index).text} after ${taken}`
       : (endLabels[side.ended ?? ''] ?? 'Failed');
   }
   if (!frame || frame.action === null) {

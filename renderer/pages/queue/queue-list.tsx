@@ -1,5 +1,6 @@
 import { type DragEvent, type KeyboardEvent, useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { ErrorNote, IconButton } from '../../components/basics.tsx';
@@ -124,10 +125,7 @@ function QueuedRun({ run, last, startsIn, isWaiting, reason, move, dragged, onDr
   );
 }
 
-function remaining({ iteration, iterations }: RunSummary): string {
-  const count = iterations - iteration;
-  return `${count} ${count === 1 ? 'iteration' : 'iterations'}`;
-}
+const remaining = ({ iteration, iterations }: RunSummary): string => count(iterations - iteration, 'iteration');
 
 const startText = (seconds: number) =>
   seconds < soon ? 'starts next' : `starts in ${approximateDuration(seconds)} (${timeOfDay(seconds)})`;

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { JobAttempt, JobLog, RunJob, RunSummary } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
 import { dayAndClock, duration } from '../../components/format.ts';
@@ -38,9 +39,7 @@ export function JobPanel({ run, job }: { run: RunSummary; job: RunJob }) {
       {job.failed && value && <Logs logs={value.logs} />}
       {job.attempts > 0 && (
         <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-          <summary>
-            {job.attempts} {job.attempts === 1 ? 'attempt' : 'attempts'}
-          </summary>
+          <summary>{count(job.attempts, 'attempt')}</summary>
           <Attempts attempts={value?.attempts ?? []} />
         </details>
       )}

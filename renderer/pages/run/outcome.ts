@@ -1,4 +1,5 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { panelHashes } from '../../../core/contract/panel-words.ts';
 import { listWithAnd } from '../../../core/contract/sentence.ts';
 import { evaluationLabels } from '../../charts/chart-specs.ts';
@@ -54,8 +55,7 @@ export function describeResult(run: RunSummary, levels: number | null, evaluated
   const machine = machineText(run);
   const before = run.parent?.iteration ?? 0;
   const done = evaluatedAt ?? (run.status === 'completed' ? run.iterations : run.iteration);
-  const count = Math.max(0, done - before);
-  const iterations = `${count}${before > 0 ? ' more' : ''} ${count === 1 ? 'iteration' : 'iterations'}`;
+  const iterations = count(Math.max(0, done - before), before > 0 ? 'more iteration' : 'iteration');
   const panel = panelHashes(run.panels);
   return [
     levels === null ? 'success' : `success on ${levels} fixed levels${panel && ` (panel ${panel})`}`,

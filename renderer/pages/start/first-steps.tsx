@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Machine, PresetCard, SystemInfo } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { IconButton } from '../../components/basics.tsx';
@@ -101,7 +102,7 @@ function MachineText({ system }: { system: SystemInfo | null }) {
   return (
     <p>
       {machine && `${machine.processor}, `}
-      {cores !== undefined && `${cores} ${cores === 1 ? 'core' : 'cores'}`}
+      {cores !== undefined && `${count(cores, 'core')}`}
       {machine && `, ${gigabytes(machine.memoryBytes)} of memory`}
       {(machine || cores !== undefined) && '. '}
       {system && system.devices.length > 0 && gpuText(gpus)}

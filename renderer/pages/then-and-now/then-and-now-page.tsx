@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { hasEnded } from '../../../core/contract/run-facts.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute } from '../../base/routes.ts';
@@ -179,7 +180,7 @@ const sidesOf = ({ early, best, late }: Span): SideOf[] => [
 /** Describes a level: `Level 17, 4 actions, learned and lost`. The actions are those of the newest checkpoint that solved it. */
 function levelText({ group, change, early, best, late }: ChangedLevel): string {
   const solved = [late, best, early].find((episode) => episode?.success);
-  const actions = solved ? `, ${solved.actions} ${solved.actions === 1 ? 'action' : 'actions'}` : '';
+  const actions = solved ? `, ${count(solved.actions, 'action')}` : '';
   return `Level ${group + 1}${actions}${change === 'learned' ? '' : `, ${change}`}`;
 }
 

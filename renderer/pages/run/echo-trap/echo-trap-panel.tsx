@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
 import type { EchoTrap, RunSummary } from '../../../../core/contract/contract.ts';
+import { count } from '../../../../core/contract/numbers.ts';
 import { isLive } from '../../../../core/contract/run-facts.ts';
 import { endedCollapsed } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
@@ -47,11 +48,7 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
               <span>Echo Trap</span>
               <strong className={styles.tone}>{word}</strong>
               {verdict.since && <span className={styles.since}>{verdict.since}</span>}
-              {openAlerts > 0 && (
-                <span className="badge">
-                  {openAlerts} alert{openAlerts === 1 ? '' : 's'}
-                </span>
-              )}
+              {openAlerts > 0 && <span className="badge">{count(openAlerts, 'alert')}</span>}
               <span className={`${styles.more} small`}>
                 Evidence <Icon name="chevron" size={11} />
               </span>
@@ -136,7 +133,7 @@ function StateHistory({ history }: Pick<EchoTrap, 'history'>) {
 function Footer({ calibration }: Pick<EchoTrap, 'calibration'>) {
   const { source, models, runs, note } = calibration;
   const origin = source === 'fitted' ? 'fitted on this machine to' : 'calibrated on';
-  const runCount = runs > 0 ? `${runs} run${runs === 1 ? '' : 's'} of ` : '';
+  const runCount = runs > 0 ? `${count(runs, 'run')} of ` : '';
   return (
     <footer className={`${styles.foot} row wrap faint small`}>
       <p>

@@ -1,6 +1,7 @@
 import { useState, useSyncExternalStore } from 'react';
 import type { TrapSignal } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
+import { count } from '../../../../core/contract/numbers.ts';
 import { metricValue } from '../../../charts/metric-sections.ts';
 import type { RunSeries } from '../../../charts/run-series.ts';
 import { sparkline } from '../../../charts/sparkline.ts';
@@ -32,7 +33,7 @@ export function Signals({ signals, series }: { signals: readonly TrapSignal[]; s
       </ul>
       {more > 0 && (
         <Button kind="quiet" onClick={() => setAll(!all)}>
-          {all ? 'Show active signals only' : `Show ${more} more signal${more === 1 ? '' : 's'}`}
+          {all ? 'Show active signals only' : `Show ${count(more, 'more signal')}`}
         </Button>
       )}
     </div>
