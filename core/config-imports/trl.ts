@@ -168,7 +168,12 @@ function importLoss(draft: Draft): void {
   if (objective === 'cispo') {
     const largest = from.number('epsilon_high') ?? from.number('epsilon') ?? 0.2;
     if (largest < 1) throw cutsAllRatios(draft, largest);
-    draft.set('policy_loss.clip_high', largest - 1, 'epsilon_high', 'TRL bounds the ratio itself, here 1 + ε.');
+    draft.set(
+      'policy_loss.clip_high',
+      largest - 1,
+      'epsilon_high',
+      'In TRL, epsilon_high bounds the ratio itself; here the bound is 1 + policy_loss.clip_high.',
+    );
     draft.config.policy_loss.clip_low = 1;
     // TRL ignores them with this loss.
     for (const unused of ['epsilon', 'delta']) from.skip(unused);

@@ -222,8 +222,8 @@ export const launch = {
 /** Procedures that extend a completed run. */
 export const trainMoreProcedures = {
   /**
-   * Extends a completed run: a fork continues from its last checkpoint. With the checkpoint's optimizer state and a constant learning
-   * rate, it is bit-identical to a longer run. Starts or queues the fork. Throws `run_not_completed`, `checkpoint_missing`, or as `runs.create` and `runs.start` do.
+   * Extends a completed run: a fork continues from its last checkpoint. With the checkpoint's optimizer state, a constant learning
+   * rate and no replay, it is bit-identical to a longer run on a CPU. Starts or queues the fork. Throws `run_not_completed`, `checkpoint_missing`, or as `runs.create` and `runs.start` do.
    */
   'runs.trainMore': {
     changes: true,

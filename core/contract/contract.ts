@@ -139,7 +139,7 @@ export const procedures = {
   ...configurationProcedures,
   ...trainMoreProcedures,
   /**
-   * Creates a run, and starts or queues it. `id`: its id, as reserved by `cluster.plan`. Throws `command_not_confirmed` before the run is created, or
+   * Creates a run, and starts it (`start`) or queues it (`queue`) if requested. `id`: its id, as reserved by `cluster.plan`. Throws `command_not_confirmed` before the run is created, or
    * `run_exists`.
    */
   'runs.create': {

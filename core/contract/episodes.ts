@@ -161,7 +161,7 @@ export const episodeTokens = z.object({
       /** In nats. */
       logprobs: perToken,
       entropies: perToken,
-      /** Advantages used in the update; null for filtered groups and in evaluations. */
+      /** Advantages used in the update; null for episodes that were not trained on, such as those of filtered or gated groups and of evaluations. */
       advantages: perToken.nullable(),
       /** Values predicted by the critic; null without a critic, for filtered groups and in evaluations. */
       values: perToken.nullable(),

@@ -6,7 +6,7 @@ export const maxNameLength = 80;
 
 /**
  * Returns the short id of a run: the random suffix of its id (`a16c`), with what was appended to it by hand (`a16c-copy`), or the seed of a sweep's
- * run (`s3`). An id that was chosen by hand has no such part, and is returned unchanged.
+ * run (`s3`). An id without such a part, for example one chosen by hand, is returned unchanged.
  */
 export const shortId = (id: string): string => /^.*-((?:[0-9a-f]{4}){1,2}(?:-.+)?|s\d+)$/.exec(id)?.[1] ?? id;
 

@@ -58,7 +58,7 @@ export const rebuildReport = z.object({
   skipped: z.array(unreadableFolder),
   forgotten: z.array(z.string()).describe('indexed runs whose folder was deleted'),
   damaged: z.array(z.string()).describe('runs with invalid lines in events.jsonl'),
-  unreadable: z.array(z.string()).describe('runs with unreadable files, which were not changed'),
+  unreadable: z.array(z.string()).describe("runs whose files can't be read; they keep their earlier history"),
   damagedAnnotations: z.array(z.string()).describe('runs with invalid lines in annotations.jsonl'),
 });
 export type RebuildReport = z.infer<typeof rebuildReport>;

@@ -46,7 +46,7 @@ export const frozenLake: Environment = {
       {
         path: 'observation_format',
         title: 'Observation',
-        help: 'How the level is described to the model.',
+        help: 'Format of the state in the prompt.',
         choices: { grid: 'Grid', coord: 'Coordinates', grid_coord: 'Grid and coordinates' },
       },
     ],

@@ -239,7 +239,7 @@ export class Evaluations {
     }
   }
 
-  /** Returns null if run.json is unreadable or newer; results are shown anyway. */
+  /** Returns null if the run was imported, or if its run.json is invalid or from a newer version. Its results are listed anyway. */
   private async readableConfig(runId: string): Promise<RunConfig | null> {
     this.parts.runs.require(runId);
     return this.config(runId).catch(() => null);

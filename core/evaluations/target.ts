@@ -17,7 +17,7 @@ export interface EvaluationOptions {
   seed?: number | undefined;
 }
 
-/** Settings of an evaluation, named as in run.json. */
+/** Settings of an evaluation, named as in run.json, except `seed`, which is `levels.validation_seed` there. */
 interface EvaluationSettings {
   levels: number;
   temperature: number;

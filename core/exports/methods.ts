@@ -168,8 +168,8 @@ const averages: Record<string, string> = {
 
 const ratioLevels: Record<string, string> = {
   token: 'ratios',
-  turn: 'mean ratios of turns',
-  sequence: 'mean ratios of sequences (GSPO, arXiv:2507.18071)',
+  turn: 'geometric mean ratios of turns',
+  sequence: 'geometric mean ratios of sequences (GSPO, arXiv:2507.18071)',
   trajectory: 'ratios of whole trajectories',
 };
 

@@ -62,7 +62,7 @@ export function place(setting: string, bytes: number | null, facts: PlacementFac
   if (open.length === 0) {
     const { share, occupants, cores } = facts;
     const isFull = share && occupants.length >= cores && offered.some(({ id }) => id !== 'cpu');
-    const limit = isFull ? `: at most ${count(cores, 'run')} share GPUs, one per CPU core` : '';
+    const limit = isFull ? `: GPUs are shared by at most ${count(cores, 'run')}, one per CPU core` : '';
     return { waits: 'busy', reason: `Waits for ${offered.length > 1 ? 'a free GPU' : namesOf(offered)}${limit}.` };
   }
   const free = open.map(({ id, freeBytes }) => `${id} has ${byteText(freeBytes!)} free`).join(', ');

@@ -2,7 +2,7 @@ import { type EnvironmentConfig, findField } from './schema.ts';
 
 /** Digests of the files that levels depend on: `environments[].files_sha256`. */
 
-/** Returns the values of settings that name files. */
+/** Returns the keys and values of the settings that name files. */
 const fileNames = (environment: Pick<EnvironmentConfig, 'type' | 'config'>): [string, unknown][] =>
   Object.entries(environment.config).filter(([key]) => namesFiles(environment, key));
 

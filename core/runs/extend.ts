@@ -6,7 +6,7 @@ import type { NewRun } from './create-run.ts';
 
 /**
  * Returns the fork that extends a completed run from its last checkpoint, since run.json never changes. With the checkpoint's optimizer
- * state and a constant learning rate, it is bit-identical to a longer run. Throws `run_not_completed` or `checkpoint_missing`.
+ * state, a constant learning rate and no replay, it is bit-identical to a longer run on a CPU. Throws `run_not_completed` or `checkpoint_missing`.
  */
 export function extensionOf(home: string, run: RunSummary, iterations: number): NewRun & { keepOptimizer: boolean } {
   if (run.status !== 'completed')

@@ -35,7 +35,7 @@ void catalogue_product(std::string_view input) {
   succeeds([&] {
     reader.add_annotations("A", annotations);
     if (const auto product = reader.read(item)) {
-      require(pack(unpack_product(pack(*product))) == pack(*product), "a packed product is read as it was");
+      require(pack(unpack_product(pack(*product))) == pack(*product), "a packed product is read as it was packed");
       product->price_tag();
     }
   });

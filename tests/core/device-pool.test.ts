@@ -133,7 +133,7 @@ describe('placement', () => {
       reason: 'Waits for a free GPU.',
     });
     expect(place('cuda', gb, facts([gpu(0)], { share: true, cores: 2, occupants: [on(0), on(0)] }))).toMatchObject({
-      reason: 'Waits for cuda:0: at most 2 runs share GPUs, one per CPU core.',
+      reason: 'Waits for cuda:0: GPUs are shared by at most 2 runs, one per CPU core.',
     });
     expect(place('cuda:0', null, facts(two, { aside: new Set(['GPU-0']) }))).toMatchObject({
       reason: 'Waits for cuda:0, set aside after a failure.',

@@ -82,7 +82,7 @@ export const levelsLost = detector({
 /** Minimum drop of success in standard errors. */
 const minimumErrors = { success_errors: threshold(1, 0, 5) };
 
-/** Reads how far success is below its peak: by at least the fraction `minimum` of the peak, and by more than sampling noise. */
+/** Returns how far success (without success, the reward) is below its peak. The signal is on if the fall exceeds both the fraction `minimum` of the peak (for rewards, of their range) and sampling noise. */
 function belowPeak(view: View, minimum: number, errors: number): Reading | null {
   const { series, value, peak, fall, error } = view.outcome;
   if (!series || Number.isNaN(value) || !(fall >= 0)) return null;

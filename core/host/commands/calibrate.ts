@@ -49,7 +49,7 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
     throw new Failure(
       'labeled_runs_missing',
       `${folder} has a folder \`held-out\` but no folder \`tuning\`.`,
-      'Put the runs to fit to into `tuning`; runs in `held-out` only score the result.',
+      'Put the runs for fitting in `tuning`; runs in `held-out` only score the result.',
     );
   if (fits) warnOfModels(tuning);
   const calibration = fit ? fitted(tuning) : readCalibration(dataFolder(home));

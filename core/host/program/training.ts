@@ -216,7 +216,7 @@ function addReproduceCommand(root: Command): void {
     command(
       root,
       'reproduce <paper>',
-      "run a paper's studies as sweeps, resume them, and write a report; `ragen` is the only paper",
+      "run a paper's studies as sweeps, resume interrupted ones, and write a report; `ragen` is the only paper",
       [
         option('--quick', 'train most settings on 1/200 of the episodes: minutes on two cores'),
         repeatable('--only <study>', 'run one study, for example figure-7 or table-3; repeatable'),

@@ -238,7 +238,7 @@ inline constexpr std::array kIterationMetrics{
     Description{kFilterKeptRewardStd, "reward",
                 "mean in-group reward std of kept groups; absent for group size 1 and if no group is kept"},
     Description{kFilterGatedGroups, "groups",
-                "kept and replayed groups that `advantage.gate` removed; absent if it is 0"},
+                "kept and replayed groups that `advantage.gate` removed; absent if the gate is 0"},
     Description{kReplayShare, "share", "episodes of the update that are replayed; absent without replay"},
     Description{kReplayStaleness, "iterations",
                 "mean iterations since replayed episodes were sampled; absent without any"},

@@ -13,7 +13,7 @@ export interface Lines {
   groups: readonly RunGroup[] | null;
 }
 
-/** Gives each run a line of its own, or runs with the same value of a setting the same color. */
+/** Gives each run a line of its own or, with a grouping `by`, all runs of a group the same color. */
 export function linesOf(
   runs: readonly RunSummary[],
   slots: ReadonlyMap<string, number>,

@@ -90,7 +90,7 @@ void CpuTrainingPass::backward(std::span<const float> logprob_gradients, std::sp
   const State& s = *state_;
   if (logprob_gradients.size() != static_cast<std::size_t>(s.targets) ||
       entropy_gradients.size() != logprob_gradients.size())
-    throw std::invalid_argument("gradients of log-probabilities and entropies must be [targets]");
+    throw std::invalid_argument("gradients of log-probabilities and entropies must have shape [targets]");
   run_backward(logprob_gradients.data(), entropy_gradients.data(), gradients);
 }
 

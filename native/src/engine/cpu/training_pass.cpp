@@ -17,7 +17,7 @@ void CpuTrainingPass::forward(const PackedBatch& batch, float temperature, std::
                               std::span<float> entropies) {
   State& s = *state_;
   if (logprobs.size() != batch.targets.size() || entropies.size() != batch.targets.size())
-    throw std::invalid_argument("log-probabilities and entropies must be [targets]");
+    throw std::invalid_argument("log-probabilities and entropies must have shape [targets]");
   run_blocks(batch);
   s.inverse_temperature = 1.0f / temperature;
   s.model.threads().parallel_for(row_blocks(s.targets), [&](int block) {
@@ -29,7 +29,7 @@ void CpuTrainingPass::forward(const PackedBatch& batch, float temperature, std::
 void CpuTrainingPass::forward_values(const PackedBatch& batch, std::span<float> values) {
   State& s = *state_;
   if (s.model.layout().head() != ModelHead::value) throw std::logic_error("forward_values requires a value head");
-  if (values.size() != batch.targets.size()) throw std::invalid_argument("values must be [targets]");
+  if (values.size() != batch.targets.size()) throw std::invalid_argument("values must have shape [targets]");
   run_blocks(batch);
   s.model.threads().parallel_for(row_blocks(s.targets), [&](int block) {
     const int first = block * kRowBlock;

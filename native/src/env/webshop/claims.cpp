@@ -234,7 +234,7 @@ class ShopReader {
     const bool is_low = std::ranges::any_of(subjects, [&](const ShopProduct& each) { return each.price <= cap; });
     const bool is_negated = any_before(at, 3, {"not"});
     add(at, at + 1, (is_low == claims_low) != is_negated,
-        price_fact(subjects) + " The price must be below " + dollars(cap) + ".");
+        price_fact(subjects) + " The price must be at most " + dollars(cap) + ".");
   }
 
   // Returns the product that is named before a token, or all of the page.

@@ -177,7 +177,8 @@ StepResult WebShop::step(std::string_view action) {
   return result;
 }
 
-// RAGEN's end_of_page: a page of results without products.
+// RAGEN's end_of_page: a page whose only listed actions are back to search and the previous page, such as results after
+// the last product, or a sub page of a product.
 bool WebShop::is_end_of_results() const {
   return listed_actions() == std::vector<std::string>{"click[back to search]", "click[< prev]"};
 }
@@ -247,7 +248,7 @@ std::string WebShop::info_json(bool at_start) const {
 std::vector<std::pair<std::string, std::string>> WebShop::idle_keys() const {
   std::vector<std::pair<std::string, std::string>> idle;
   if (!permutation_)
-    idle.emplace_back("split", "wrapper is none and split is not auto, so a level is the number of a goal");
+    idle.emplace_back("split", "wrapper is none and split is not auto, so the seed of a task is the index of its goal");
   if (config_.wrapper == WebShopConfig::Wrapper::compact)
     idle.emplace_back("observation_mode", "wrapper is compact, which has its own observation");
   return idle;

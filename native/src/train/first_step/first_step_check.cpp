@@ -106,10 +106,11 @@ void add_rollout(const RunConfig& config, const FirstStepMeasurements& measured,
       "The update trains the sampled tokens and masks the prompts.", untrained_advice(config),
       {"Almost every token is trained: the prompts are missing or masked wrongly.", "environments.0.prompt.first"});
   list.add({"equal_rewards", "Groups with equal rewards", "share"}, find(metrics, metric::kRolloutZeroStdGroups),
-           {0, 0.9, -kUnlimited, 1}, "Rewards differ within groups.", {}, equal_rewards_advice(metrics));
+           {0, 0.9, -kUnlimited, 1}, "Rewards differ within some groups.", {}, equal_rewards_advice(metrics));
   list.add({"truncated_responses", "Truncated responses", "share"}, find(metrics, metric::kRolloutTruncatedRate),
            {0, 0.2, -kUnlimited, 0.8}, "Most responses end before the token limit.", {},
-           {"Many responses reach the token limit, so their actions are lost.", "rollout.max_response_tokens"});
+           {"Many responses reach the token limit. Those cut off before </answer> have no actions.",
+            "rollout.max_response_tokens"});
   list.add({"valid_responses", "Valid responses", "share"}, find(metrics, metric::kRolloutFormatValidRate),
            {0.5, 1, 0.05}, "The model answers in the required format.",
            {"The model doesn't answer in the required format. Check that it was trained with this chat template and "

@@ -87,7 +87,7 @@ function Item({ runId, alert, signals, short }: ItemProps) {
       <div className={styles.body}>
         <p className={styles.title}>
           <strong>{word}</strong> at iteration {iteration}
-          {since !== null && since < iteration && `, started at ${since}`}
+          {since !== null && since < iteration && `, first signal at iteration ${since}`}
           {regime !== null && regime !== 'unknown' && regime !== 'healthy' && (
             <span className="badge" title={regimeLabel(regime).meaning}>
               {regimeLabel(regime).word}

@@ -8,7 +8,7 @@ const height = 40;
 
 /** Shows the risk score over iterations with its hysteresis, and the signals that contribute to it. */
 export function Risk({ trap }: { trap: EchoTrap }) {
-  const { risk, collapseRate, riskLimits, riskHistory, warned, signals } = trap;
+  const { state, risk, collapseRate, riskLimits, riskHistory, warned, signals } = trap;
   if (risk === null) return null;
   const { warn, clear, calmFor } = riskLimits;
   const parts = signals
@@ -23,7 +23,9 @@ export function Risk({ trap }: { trap: EchoTrap }) {
         {warned
           ? `Warned at iteration ${warned.iteration}${warned.risk === null ? '' : ` (${shortScore(warned.risk)})`}; clears after ${calmFor} iterations below ${clear}.`
           : risk >= warn
-            ? 'A warning also needs signals of two families, or one that persists.'
+            ? state === 'solved'
+              ? 'A solved run gets no warning.'
+              : 'A warning also needs signals of two families, or a persistent or decisive signal.'
             : `A warning starts at ${warn} and clears after ${calmFor} iterations below ${clear}.`}
       </p>
       <RiskChart history={riskHistory} warn={warn} clear={clear} />

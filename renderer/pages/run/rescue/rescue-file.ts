@@ -1,7 +1,7 @@
 import { element, escaped, type Picture, toSvg } from '../../../charts/svg.ts';
 import { type Story, sideTitles } from './story.ts';
 
-/** A rescue as shown, for a file. */
+/** A rescue's content, as saved to a file. */
 export interface Report {
   /** Name of the run that was rolled back. */
   run: string;

@@ -14,7 +14,7 @@ namespace {
 
 void check_results(const PackedBatch& batch, std::span<const float> logprobs, std::span<const float> entropies) {
   if (logprobs.size() != batch.targets.size() || entropies.size() != batch.targets.size())
-    throw std::invalid_argument("log-probabilities and entropies must be [targets]");
+    throw std::invalid_argument("log-probabilities and entropies must have shape [targets]");
 }
 
 template <class T>
@@ -100,7 +100,7 @@ class CudaTrainingPass final : public NetworkPass {
 
   void forward_values(const PackedBatch& batch, std::span<float> values) override {
     if (weights_.layout().head() != ModelHead::value) throw std::logic_error("forward_values requires a value head");
-    if (values.size() != batch.targets.size()) throw std::invalid_argument("values must be [targets]");
+    if (values.size() != batch.targets.size()) throw std::invalid_argument("values must have shape [targets]");
     if (!run_blocks(batch)) return;
     value_head(stream_, buffers_.batch.targets, weights_.width().hidden, buffers_.head_normed,
                weights_.master(weights_.offsets().head), weights_.master(weights_.offsets().head_bias),
@@ -196,7 +196,7 @@ class CudaTrainingPass final : public NetworkPass {
     const bool policy = loss.objective == Objective::policy;
     if (!has_size(rollout_logprobs_, policy) || !has_size(advantages_, policy) ||
         !has_size(reference_logprobs_, policy && loss.kl.coefficient > 0))
-      throw std::invalid_argument("the loss inputs must be [targets]");
+      throw std::invalid_argument("the loss inputs must have shape [targets]");
     if (!policy) {
       for (float& weight : loss_weights_) weight = -weight;
       return upload_gradients(loss_weights_, std::vector<float>(targets));
