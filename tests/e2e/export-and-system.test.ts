@@ -134,7 +134,7 @@ test('exporting missing data shows an error beside the format', async () => {
   await page.getByRole('button', { name: 'Download Parquet' }).click();
   await page.getByRole('alert').getByText('has no episodes to export').waitFor();
   await page.getByRole('button', { name: 'Show Results, LaTeX' }).click();
-  await page.getByText('has no metrics to export').waitFor();
+  await page.getByText('has no evaluations to export').waitFor();
   await page.close();
 });
 
