@@ -1,4 +1,6 @@
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { distinctName } from '../../core/contract/run-names.ts';
+import { raiseAlert } from '../core/fixtures/raise-alert.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
@@ -73,6 +75,17 @@ test('runs are grouped by a setting in the table and on the charts', async () =>
   ]);
   const heads = page.all('[role="rowheader"]').map(({ textContent }) => textContent);
   expect(heads.filter((text) => text?.startsWith('clip high'))).toEqual(['clip high 0.41 run', 'clip high 0.282 runs']);
+});
+
+test('alarms of a run are marked on its charts, with its name', async () => {
+  page = await Page.start(template);
+  const alarm = { kind: 'x', severity: 'warning', iteration: 3, message: 'Success falls.' } as const;
+  await raiseAlert(page.core, runs[0]!, alarm);
+  await raiseAlert(page.core, runs[1]!, { ...alarm, severity: 'notice' });
+  page.open(`#/compare/${runs[0]},${runs[1]}`);
+  const reward = chartText('rollout/reward_mean');
+  const name = distinctName(page.core.runs.get(runs[0]!));
+  await page.shown(() => reward().endsWith(` Marks: ${name}: Alert at iteration 3.`));
 });
 
 test('Compare without selected runs lists all runs for selection, and columns can be chosen', async () => {
