@@ -220,7 +220,7 @@ function reportSetting(stage: Stage, row: StudyRow, iterations: number, outcomes
   };
 }
 
-/** Returns each algorithm's success, averaged over the tasks, and its gain over StarPO-S with the same seed. Counts the seeds that all runs have. */
+/** Returns each algorithm's success, averaged over the tasks, and its gain over StarPO-S with the same seed. Uses only the seeds for which every algorithm has a result on every task. */
 function overTasks(compared: readonly Outcomes[]) {
   const seeds = comparison.seeds.filter((seed) =>
     compared.every((outcomes) => finalists.every((algorithm) => outcomes[algorithm]?.[seed])),

@@ -64,6 +64,8 @@ const results: Record<string, Awaited<ReturnType<typeof measure>>> = {};
 for (const [name, preset, set] of settings) {
   results[name] = await measure(preset, set);
   const { share, every } = results[name];
-  console.error(`${name}: ${(100 * share).toFixed(1)} % of the time, every ${every} iterations`);
+  console.error(
+    `${name}: diagnostics every ${every} iterations take ${(100 * share).toFixed(1)} % of the training time`,
+  );
 }
 writeResult({ command: `npm run benchmark:diagnostics${commandArguments()}`, machine: machine(), results }, values.out);

@@ -47,7 +47,7 @@ export async function runJobs<Result>(
   const waiting = jobs.filter(({ name }) => finishedJob(folder, name) === undefined);
   let total = waiting.length;
   const before = jobs.length - total;
-  console.log(`${before} of ${jobs.length} jobs are finished.`);
+  console.log(`Finished jobs: ${before} of ${jobs.length}.`);
   const began = performance.now();
   let done = 0;
   await Promise.all(

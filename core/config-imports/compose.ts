@@ -156,7 +156,7 @@ const isTypo = (key: string, known: string) => known.length > 3 && editDistance(
 
 function unknownOverride(key: string, prefix: string | undefined, tree: Tree): Failure {
   const proposal = nearest(key, keyPaths(tree));
-  const message = `${key} is not a setting of these files.`;
+  const message = `${key} is not a setting of the imported configuration.`;
   if (prefix)
     return new Failure(
       'config_invalid',

@@ -1,4 +1,5 @@
 import { Failure } from '../contract/failure.ts';
+import { count } from '../contract/numbers.ts';
 import type { Draft } from './draft.ts';
 
 /** Settings of verl that RAGEN and verl-agent share: loss, KL, optimizer, critic, sampling and schedule. */
@@ -212,7 +213,7 @@ export function importWarmup(draft: Draft, stepsPerIteration: number): void {
       'optimizer.warmup',
       warmup,
       source,
-      `verl counts iterations; each has up to ${stepsPerIteration} optimizer steps.`,
+      `verl counts iterations; each has up to ${count(stepsPerIteration, 'optimizer step')}.`,
     );
   draft.changed("Iteration 1 uses the configured learning rate. verl's schedule gives 0 there.");
 }

@@ -132,7 +132,7 @@ export const procedures = {
       memoryPlan: memoryPlan.nullable(),
       /** Null before the first update, and for imported runs. */
       firstStepCheck: firstStepCheck.nullable(),
-      /** Newest human success rate per environment. */
+      /** Newest result of the user per environment. */
       humanSuccess: z.array(humanSuccess),
     }),
   },

@@ -46,7 +46,7 @@ const measured = z.object({
   /** Smoothed value; null if unknown. */
   value: z.number().nullable(),
   baseline: z.number().nullable(),
-  /** First iteration since which it has been on; null while off. */
+  /** Iteration since which it has been on; null while off. */
   since: z.int().nullable(),
 });
 

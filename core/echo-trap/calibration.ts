@@ -71,7 +71,7 @@ const unusable = (reason: string) =>
     'Delete it from the data folder to use the built-in thresholds, or run `starpo calibrate FOLDER --fit`.',
   );
 
-/** Writes thresholds to the data folder, creating it if needed. Throws `file_not_written` on failure. */
+/** Writes thresholds to the data folder, creating it if needed. Throws `disk_full` or `file_not_written`. */
 export function writeCalibration(home: string, { thresholds, about }: Calibration): void {
   try {
     makeFolder(home);

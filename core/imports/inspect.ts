@@ -59,7 +59,8 @@ export async function readRun(
 ): Promise<{ found: FoundRun; from: ImportSource; metrics: ImportedMetrics }> {
   const { files } = await readFiles(sources);
   const found = findRuns(files).find((run) => run.key === key);
-  if (!found) throw new Failure('import_run_unknown', `The files contain no run "${key}".`, 'Choose the files again.');
+  if (!found)
+    throw new Failure('import_run_unknown', `The import contains no run "${key}".`, 'Choose the files again.');
   if (found.table instanceof Failure) throw found.table;
   const from = chosen ?? sourceOf(found.table);
   return { found, from, metrics: readMetrics(found.table, from, progress) };

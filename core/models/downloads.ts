@@ -180,7 +180,7 @@ function problemOf({ repository, files, modelType }: HubRevision, folder: string
   if (modelType !== null && modelType !== 'qwen2')
     return new Failure(
       'model_unsupported',
-      `${repository} is a ${modelType} model; only Qwen2 models are supported.`,
+      `${repository} has model type ${modelType}; only qwen2 is supported.`,
       'Choose a Qwen2 or Qwen2.5 model.',
     );
   if (!has(/^config\.json$/) || !has(/^tokenizer\.json$/) || !has(/\.safetensors$/))

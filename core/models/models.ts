@@ -100,7 +100,7 @@ export class Models {
       throw new Failure(
         'model_unknown',
         `"${name}" is not a downloaded model.`,
-        'Delete other models in their own folder.',
+        'Only downloaded models can be deleted here. To remove another model, delete its folder.',
       );
     await rm(model.folder, { recursive: true });
     this.publish();

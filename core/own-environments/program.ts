@@ -208,7 +208,7 @@ export class EnvironmentProgram {
     this.measured.longest = Math.max(this.measured.longest, line.length);
     const pending = typeof message === 'string' ? undefined : this.pending.get(message.id ?? 0);
     if (typeof message === 'string') this.fail(message);
-    else if (!pending) this.fail(`The program answered without a request: ${line.slice(0, 200)}`);
+    else if (!pending) this.fail(`The program answered with an id that has no open request: ${line.slice(0, 200)}`);
     else {
       this.pending.delete(message.id ?? 0);
       if (message.error === undefined) pending.resolve(message);

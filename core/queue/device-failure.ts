@@ -27,10 +27,12 @@ export function afterDeviceFailure(
   if (failedOn.some((earlier) => earlier !== key)) {
     const earlier = content.aside.filter(({ run }) => run === runId).map(({ id }) => id);
     content.aside = content.aside.filter(({ run }) => run !== runId);
-    const devices = listWithAnd([...new Set([...earlier, device.id])]);
+    const devices = [...new Set([...earlier, device.id])];
+    // The earlier device may have been restored, or set aside for another run.
+    const where = devices.length > 1 ? listWithAnd(devices) : 'more than one device';
     return {
       requeued: false,
-      message: `The run failed on ${devices}, so the cause is likely the run, not the devices: ${problem.message}`,
+      message: `The run failed on ${where}, so the cause is likely the run, not the devices: ${problem.message}`,
     };
   }
   const aside = { ...device, name: nameOf(device), run: runId, time: now, problem };

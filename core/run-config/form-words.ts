@@ -174,7 +174,7 @@ export const sections: readonly SectionWords[] = [
       },
       { path: 'policy_loss.clip_low', title: 'Lower clip range' },
       { path: 'policy_loss.clip_high', title: 'Upper clip range' },
-      { path: 'policy_loss.clip_turn_factor', title: 'Clip range per turn' },
+      { path: 'policy_loss.clip_turn_factor', title: 'Clip range factor per turn' },
       { path: 'policy_loss.dual_clip', title: 'Dual clip' },
       { path: 'policy_loss.tau_positive', title: 'Gate τ, positive' },
       { path: 'policy_loss.tau_negative', title: 'Gate τ, negative' },

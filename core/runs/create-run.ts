@@ -176,7 +176,8 @@ function checkModels({ start, kl }: RunConfig): void {
 function requireFiles(folder: string, files: readonly string[], hint: string): void {
   const missing = files.find((file) => !existsSync(join(folder, file)));
   if (missing !== undefined) {
-    throw new Failure('model_missing', `The model folder ${folder} has no ${missing}.`, hint);
+    const problem = existsSync(folder) ? `has no ${missing}` : 'was not found';
+    throw new Failure('model_missing', `The model folder ${folder} ${problem}.`, hint);
   }
 }
 

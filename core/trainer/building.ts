@@ -41,7 +41,9 @@ export function refuseWhileBuilding(trainer: string): void {
   if (!building) return;
   throw new Failure(
     'trainer_missing',
-    `The trainer is being built: ${building.done} of ${building.total} files.`,
+    building.total === 0
+      ? 'The trainer is being built.'
+      : `The trainer is being built: ${building.done} of ${building.total} files.`,
     'Wait until it finishes. The app and the terminal of `npm start` show progress.',
   );
 }

@@ -104,7 +104,7 @@ export function listenForCommands(api: Api, route: () => Route): () => void {
   };
 }
 
-/** Returns whether a shortcut without Mod applies: not while typing, and letters of a run only on its page. */
+/** Returns whether a shortcut without Mod applies: not in text fields and menus; those of the Run menu only on the run page; on the Play page only those of the App menu. */
 function singleKeyApplies(id: CommandId, event: KeyboardEvent, { page }: Route): boolean {
   if (!useKeyPreference.getState().singleKeys || isTextField(event.target)) return false;
   if (event.target instanceof Element && event.target.closest('[role="menu"], [role="listbox"]')) return false;

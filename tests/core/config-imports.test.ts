@@ -263,7 +263,7 @@ describe("RAGEN's configuration", () => {
     [
       ['es_manager.train.env_group=4'],
       'config_invalid',
-      /env_group is not a setting of these files/,
+      /env_group is not a setting of the imported configuration/,
       /Did you mean es_manager\.train\.env_groups\?/,
     ],
     [['algorithm.gama=0.9'], 'config_invalid', /algorithm\.gama is not a setting/, /algorithm\.gamma/],

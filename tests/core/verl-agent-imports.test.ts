@@ -95,7 +95,7 @@ describe("verl-agent's overrides", () => {
     ['algoritm.gamma=1', 'algoritm.gamma'],
     ['trainer.total_epoch=9', 'trainer.total_epoch'],
   ])('need + for a key that does not exist: %s', (override, key) => {
-    const message = `${key} is not a setting of these files.`;
+    const message = `${key} is not a setting of the imported configuration.`;
     expect(() => imported([], ...overrides, override)).toThrow(failure('config_invalid', message, /\+/));
     expect(imported([], ...overrides, `+${override}`).texts('no_counterpart')).toContain(key);
   });

@@ -37,8 +37,8 @@ export const templateShareRises = detector({
 /** Collapsed reasoning: no known setting restores its variety. */
 export const singleReasoning = detector({
   name: 'single_reasoning',
-  title: 'Identical reasoning in all episodes',
-  meaning: 'All episodes have started with the same reasoning for many iterations. Variety rarely returns.',
+  title: 'Identical first reasoning in nearly all episodes',
+  meaning: 'Nearly all episodes have started with the same reasoning for many iterations. Variety rarely returns.',
   regime: 'template',
   family: 'reasoning',
   weight: 0,

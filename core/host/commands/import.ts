@@ -105,7 +105,7 @@ async function importUploads(
   if (name !== undefined && chosen.length > 1)
     throw new Failure(
       'usage_invalid',
-      `The files contain ${chosen.length} runs${run === undefined ? '' : ` named "${run}"`}, but --name sets the name of one.`,
+      `The import contains ${chosen.length} runs${run === undefined ? '' : ` named "${run}"`}, but --name sets the name of one.`,
       run === undefined ? 'Choose one with --run.' : 'Import them without --name, then use `starpo rename`.',
     );
   const valid = chosen.filter(({ problem }) => problem === null);
@@ -128,7 +128,7 @@ async function importUploads(
 
 function choose(found: readonly Importable[], run: string | undefined): Importable[] {
   if (found.length === 0)
-    throw new Failure('import_empty', 'The files contain no runs with metrics.', 'Choose other files.');
+    throw new Failure('import_empty', 'The import contains no runs with metrics.', 'Choose other files.');
   if (run === undefined) return [...found];
   const chosen = found.filter(({ name }) => name === run);
   if (chosen.length > 0) return chosen;
@@ -136,7 +136,7 @@ function choose(found: readonly Importable[], run: string | undefined): Importab
   const more = found.length - names.length;
   throw new Failure(
     'import_run_unknown',
-    `The files contain no run "${run}".`,
+    `The import contains no run "${run}".`,
     `Runs in the files: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
   );
 }

@@ -106,7 +106,7 @@ void add_clips(const RunConfig& config, IdleList& idle) {
   const auto& loss = config.policy_loss;
   const int episodes = most_trained_episodes(config);
   if (config.optimizer.learning_rate == 0)
-    idle.add(clip_paths, "optimizer.learning_rate is 0: the policy does not change, so the ratio is 1");
+    idle.add(clip_paths, "optimizer.learning_rate is 0: the policy does not change");
   if (loss.epochs > 1 || episodes > loss.mini_batch || config.replay.is_active()) return;
   const bool fast = config.device != "cpu" && config.exactness == Exactness::fast;
   const std::string exception = fast ? ", except for the rounding of exactness fast (rollout/logprob_gap)" : "";

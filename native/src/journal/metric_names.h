@@ -222,7 +222,7 @@ inline constexpr std::array kIterationMetrics{
     Description{kRolloutFirstActionDependence, "nats",
                 "I(a; level) = H(a) - mean over groups of H(a given the group), with the Miller-Madow correction for "
                 "small samples, at least 0: how much the first action depends on the level; absent if a group has "
-                "a single episode and if no environment has several groups"},
+                "a single episode, or if no environment has several groups"},
     Description{kRolloutRounds, "rounds",
                 "rollouts of the iteration, 1 to 1 + `rollout.extra_rounds`; absent if that is 0"},
     Description{kRolloutLogprobGap, "nats",

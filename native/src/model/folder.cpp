@@ -38,7 +38,7 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& index
   if (!text) invalid(index, "can't be read, or is larger than 256 MiB");
   const json object = json::parse(*text, nullptr, false);
   if (!object.is_object() || !object.contains("weight_map") || !object["weight_map"].is_object())
-    invalid(index, "it is not a JSON object with an object weight_map");
+    invalid(index, "it must be a JSON object whose weight_map is an object");
   std::map<std::string, std::string> shards;
   for (const auto& [tensor, value] : object["weight_map"].items()) {
     if (!value.is_string()) invalid(index, "the weight_map entry of " + tensor + " is not a file name");

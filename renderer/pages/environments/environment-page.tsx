@@ -28,9 +28,7 @@ export function EnvironmentPage({ id }: { id: string }) {
         Environments
       </a>
       {problem && <ErrorNote error={problem} />}
-      {list && !environment && (
-        <Empty title="This environment was removed">Choose another environment from the list.</Empty>
-      )}
+      {list && !environment && <Empty title="Environment not found">Choose another environment from the list.</Empty>}
       {environment && <Details environment={environment} />}
     </div>
   );

@@ -70,7 +70,7 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
 function NoMetrics({ run }: { run: RunSummary }) {
   const { status, job } = run;
   const [title, text] = isLive(status)
-    ? ['Waiting for the first metrics', 'The initial policy is evaluated first. Training starts after that.']
+    ? ['Waiting for the first metrics', 'Metrics appear after the first evaluation or iteration.']
     : job && hasActiveJob(run)
       ? [`Submitted to ${job.target}`, 'Charts appear when the job has started and there are metrics.']
       : status === 'queued'

@@ -78,7 +78,7 @@ class GridReader {
       const int from = standard.cell(world_, cell->first, cell->second);
       const bool holds = from >= 0 && world_.can_push(from, *direction);
       add({tokens[at].start, tokens[cell->end - 1].end, ClaimKind::grounding, holds,
-           holds ? "" : "No box can be pushed from there."});
+           holds ? "" : "No box can be pushed in that direction from there."});
     }
   }
 

@@ -167,7 +167,8 @@ class ShopReader {
       const auto has_value = [&](const ProductOption& option) { return std::ranges::any_of(option.values, is_value); };
       const Product& product = shop_.product();
       state(std::ranges::any_of(product.options, has_value) || std::ranges::any_of(product.attributes, is_value),
-            "The product has " + value + ".", "The product does not have " + value + ".");
+            "\"" + value + "\" is an option or attribute of the product.",
+            "\"" + value + "\" is not an option or attribute of the product.");
     } else if (relation == Relation::chosen && on_product_) {
       state(std::ranges::any_of(shop_.chosen(), is_value, [](const auto& option) { return option.second; }),
             value + " is chosen.", value + " is not chosen.");

@@ -205,7 +205,7 @@ function numbersOf(
       ),
     ),
     ...(evidence
-      ? row(`${metricTitle(evidence)} at the end`, ({ side, start, end }) => {
+      ? row(`${metricTitle(evidence)}, latest`, ({ side, start, end }) => {
           const last = lastIn(side.series, evidence, start, end);
           return last ? metricValue(evidence, last.value) : '–';
         })

@@ -11,8 +11,9 @@ namespace starpo::cuda {
 DeviceList list_devices() {
   DeviceList list;
   list.unavailable = Unavailable{"built_without_cuda", "this trainer was built without CUDA",
-                                 "install the CUDA toolkit (nvcc 12.0 or newer; 13.0 needs driver 580), delete "
-                                 "native/build and run npm run setup, or use the CPU (device cpu)"};
+                                 "use the CPU (device cpu), or rebuild the trainer in the repository: install the CUDA "
+                                 "toolkit (nvcc 12.0 or newer; 13.0 needs driver 580), delete native/build and run "
+                                 "npm run setup"};
   return list;
 }
 

@@ -91,7 +91,7 @@ std::string Matmul::open(Stream& stream, const lt::Search& search) {
   });
   if (library)
     return std::string("Large matrix products ") + (mode_ == MatmulMode::exact ? "of the backward pass " : "") +
-           "use " + library->name() + ", others the trainer's own kernels.";
+           "use " + library->name() + "; the others use the trainer's own kernels.";
   return "All matrix products use the trainer's own kernels: " + reason + ".";
 }
 

@@ -113,7 +113,7 @@ std::vector<Check> engine_checks() {
       check("training step bf16 fast", kBf16StepTolerance, training_error, bf16, Exactness::fast),
       check("critic fp32", kFp32Tolerance, critic_error, fp32),
       check("critic bf16", kBf16StepTolerance, critic_error, bf16),
-      check("decoding as training, bf16 fast", kBf16StepTolerance, decoded_as_trained, bf16, Exactness::fast),
+      check("decoding matches training bf16 fast", kBf16StepTolerance, decoded_as_trained, bf16, Exactness::fast),
   };
   // Rows of logits are padded to a multiple of 8. A row with an odd number of logits can't be stored in pairs.
   for (const auto& [vocabulary, tied] : {std::pair{91, true}, {94, false}}) {
@@ -126,13 +126,13 @@ std::vector<Check> engine_checks() {
     };
     add("training step fp32", kFp32Tolerance, training_error, fp32);
     add("training step bf16", kBf16StepTolerance, training_error, bf16);
-    add("decoding as training fp32", kExact, decoded_as_trained, fp32);
-    add("decoding as training bf16", kExact, decoded_as_trained, bf16);
+    add("decoding matches training fp32", kExact, decoded_as_trained, fp32);
+    add("decoding matches training bf16", kExact, decoded_as_trained, bf16);
   }
   for (const Precision precision : {fp32, bf16}) {
     const std::string name = precision == fp32 ? " fp32" : " bf16";
     checks.push_back(check("repeated and recomputed steps" + name, kExact, repeated, precision));
-    checks.push_back(check("decoding as training" + name, kExact, decoded_as_trained, precision));
+    checks.push_back(check("decoding matches training" + name, kExact, decoded_as_trained, precision));
     checks.push_back(check("shared prompts" + name, kExact, shared_prompt_as_alone, precision));
     checks.push_back(check("resumed training" + name, kExact, resumed, precision));
   }
