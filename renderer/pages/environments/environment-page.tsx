@@ -50,7 +50,7 @@ function Details({ environment }: { environment: OwnEnvironment }) {
           <span className="tag" data-kind={confirmed ? undefined : 'slip'}>
             {confirmed ? 'command confirmed' : 'command not confirmed'}
           </span>
-          <span className="tag">{actions ? `${count(actions.length, 'action')}` : 'free text'}</span>
+          <span className="tag">{actions ? count(actions.length, 'action') : 'free text'}</span>
           <Button writes icon="trash" onClick={() => setRemoving(true)}>
             Remove…
           </Button>

@@ -102,7 +102,7 @@ function MachineText({ system }: { system: SystemInfo | null }) {
   return (
     <p>
       {machine && `${machine.processor}, `}
-      {cores !== undefined && `${count(cores, 'core')}`}
+      {cores !== undefined && count(cores, 'core')}
       {machine && `, ${gigabytes(machine.memoryBytes)} of memory`}
       {(machine || cores !== undefined) && '. '}
       {system && system.devices.length > 0 && gpuText(gpus)}
