@@ -5,6 +5,7 @@ import { targetName } from '../contract/cluster-job.ts';
 import { type SlurmTarget, slurmTarget, withoutDefaults } from '../contract/cluster-targets.ts';
 import { Failure, messageOf } from '../contract/failure.ts';
 import { problemIn } from '../contract/issue-words.ts';
+import { count } from '../contract/numbers.ts';
 import { requireJsonFile } from '../run-directory/parse-line.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
@@ -82,6 +83,6 @@ export class Targets {
 
 /** Returns the main settings of a target in words. */
 export function describeTarget({ type, partition, time, gpus, cpus, memory }: SlurmTarget): string {
-  const parts = [`${gpus} ${gpus === 1 ? 'GPU' : 'GPUs'}`, `${cpus} CPUs`, memory, `at most ${time}`];
+  const parts = [count(gpus, 'GPU'), count(cpus, 'CPU'), memory, `at most ${time}`];
   return `${type}${partition ? `, partition ${partition}` : ''}: ${parts.filter(Boolean).join(', ')}`;
 }

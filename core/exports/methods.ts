@@ -107,7 +107,7 @@ function rolloutText(config: RunConfig): string {
   const context =
     rollout.context_turns === 0
       ? ''
-      : ` Each response was sampled from a context of the last ${count(rollout.context_turns, 'turn')} and trained as a sample of that context.`;
+      : ` Each response was sampled from a context of the last ${rollout.context_turns === 1 ? 'turn' : `${rollout.context_turns} turns`} and trained as a sample of that context.`;
   return `Each iteration sampled ${count(rollout.group_size, 'episode')} on ${sampled}, with ${limits} and responses of up to ${count(rollout.max_response_tokens, 'token')} at ${samplingText(rollout)}.${rounds}${context} ${format}`;
 }
 

@@ -1,4 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { count } from '../contract/numbers.ts';
 import { isLong, type NamedTable, readLong } from './long-table.ts';
 import { Column, lastRowTruncated, malformed, maxColumns, maxRows, type Table, tooLarge } from './table.ts';
 
@@ -78,7 +79,7 @@ function* completeRows(
   const width = widthOf(header);
   let row = 0;
   const refuse = (cells: readonly string[]) =>
-    malformed(file, `row ${row + 1} has ${cells.length} columns, but the header has ${header.length}.`);
+    malformed(file, `row ${row + 1} has ${count(cells.length, 'column')}, but the header has ${header.length}.`);
   for (let line = lines.next(); !line.done; row++) {
     const cells = line.value;
     line = lines.next();

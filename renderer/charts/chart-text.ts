@@ -1,3 +1,4 @@
+import { count } from '../../core/contract/numbers.ts';
 import type { ChartSpec } from './chart-specs.ts';
 import type { ChartMark } from './marks.ts';
 import type { MetricSeries } from './metric-series.ts';
@@ -14,7 +15,7 @@ export function describeChart(spec: ChartSpec, traces: readonly Trace[]): string
   return [
     `${[spec.title, spec.unit].filter(Boolean).join(', ')}.`,
     ...sentences,
-    ...(rest > 0 ? [`${rest} more lines.`] : []),
+    ...(rest > 0 ? [`${count(rest, 'more line')}.`] : []),
     describeParent(spec, traces),
   ]
     .filter(Boolean)

@@ -1,3 +1,4 @@
+import { count } from '../../core/contract/numbers.ts';
 import { type AxisKind, axisLabels } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
 import { nearestAt } from './layout.ts';
@@ -118,7 +119,7 @@ export function showTip({ title, lines, more }: Tip, { x, y }: { x: number; y: n
     row.append(key, name, number, note);
     return row;
   });
-  const rest = more > 0 ? [createElement('p', styles.more!, `${more} more lines`)] : [];
+  const rest = more > 0 ? [createElement('p', styles.more!, count(more, 'more line'))] : [];
   box.replaceChildren(head, ...rows, ...rest);
   box.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = box;

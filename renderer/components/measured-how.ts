@@ -1,9 +1,10 @@
+import { count } from '../../core/contract/numbers.ts';
 import { settingAt } from './setting-at.ts';
 
 /** Describes how a run's evaluations measure success: `evaluation (T 0.5, 256 fixed levels)`. Leaves out unknown settings. */
 export function describeEvaluation(config: unknown): string {
   const levels = settingAt(config, 'evaluation.levels');
-  return named('evaluation', [temperatureText(config, 'evaluation'), levels && `${levels} fixed levels`]);
+  return named('evaluation', [temperatureText(config, 'evaluation'), levels && count(Number(levels), 'fixed level')]);
 }
 
 /** Describes how a run's rollouts measure success: `training (T 1)`. */

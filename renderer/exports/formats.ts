@@ -78,7 +78,7 @@ const formatGroups: readonly FormatGroup[] = [
       {
         format: 'markdown',
         title: 'Results, Markdown',
-        text: 'Success rate of every evaluation, with intervals.',
+        text: "Success rate of the run's own evaluations, with intervals.",
         isText: true,
       },
       {
@@ -90,8 +90,7 @@ const formatGroups: readonly FormatGroup[] = [
       {
         format: 'panels',
         title: 'Evaluation panels',
-        text: 'The levels of every evaluation, with their hash.',
-        isText: true,
+        text: 'The levels of the evaluations, one file per panel. The SHA-256 of a file is the hash of its panel.',
       },
     ],
   },

@@ -333,7 +333,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       'a cost of 0.5 for a response of the maximum length, falling to 0 over the 40 tokens before it',
       'Each reward term was normalized to mean 0 and standard deviation 1 within each group, and the terms were added with their weights (GDPO, arXiv:2601.05242).',
       ', whitened over the episodes.',
-      'Each response was sampled from a context of the last 1 turn and trained',
+      'Each response was sampled from a context of the last turn and trained',
       'Training was set to stop early after ten consecutive iterations with an in-group reward std below 0.1 times its mean over the first ten, 5 consecutive evaluations with a success rate below 1 % or one iteration in which the filter kept no group.',
     ])
       expect(methods).toContain(sentence);

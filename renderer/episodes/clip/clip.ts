@@ -113,7 +113,7 @@ export const stageTitle = ({ iteration }: Pick<Stage, 'iteration'>) =>
 
 /** Describes the success rate: `22 % of 64 levels solved`. */
 export const successText = ({ solved, levels }: Pick<Stage, 'solved' | 'levels'>) =>
-  `${Math.round((100 * solved) / levels)} % of ${levels} levels solved`;
+  `${Math.round((100 * solved) / levels)} % of ${count(levels, 'level')} solved`;
 
 /** Describes the result: `solved in 4 actions`. */
 export function resultText({ summary: { success, actions } }: Pick<Stage, 'summary'>): string {

@@ -1,4 +1,5 @@
 import type { EpisodeSummary, Replay, ReplayTurn } from '../../../core/contract/contract.ts';
+import { count } from '../../../core/contract/numbers.ts';
 import { resultWord } from '../../components/episode-result.tsx';
 import { signed } from '../../components/format.ts';
 import { describeFrame } from '../../environments/describe.ts';
@@ -90,7 +91,7 @@ function turnSection(turn: ReplayTurn, index: number, replay: Replay, pictures: 
   const falseClaims = block('False claims', wrong.join('\n') || null);
   return `<section>
 <h2>Turn ${index + 1}${beginsContext ? ', new context' : ''}: reward ${signed(reward)}${penaltyText}${termsText}</h2>
-${block(omittedTokens > 0 ? `State (the model did not read ${omittedTokens} tokens in the middle)` : 'State', state.replace(/^\n+/, ''))}${block('Reasoning', think)}${falseClaims}${block('Answer', answer)}${formatValid ? '' : block('Raw response (invalid format)', response)}
+${block(omittedTokens > 0 ? `State (the model did not read ${count(omittedTokens, 'token')} in the middle)` : 'State', state.replace(/^\n+/, ''))}${block('Reasoning', think)}${falseClaims}${block('Answer', answer)}${formatValid ? '' : block('Raw response (invalid format)', response)}
 ${boards(replay, pictures, (of, at) => of === index && at > 0)}
 </section>`;
 }

@@ -107,7 +107,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
         )}
       </div>
       <p id={`${id}-seeds`} className={seeds === null ? styles.wrong : 'visually-hidden'}>
-        {seeds === null ? 'Enter whole numbers, such as 1, 2, 3 or 1-5.' : `${seeds.length} seeds`}
+        {seeds === null ? 'Enter whole numbers, such as 1, 2, 3 or 1-5.' : count(seeds.length, 'seed')}
       </p>
       {varied.map((field) => (
         <VariedField

@@ -171,7 +171,7 @@ function stateNote({ state, omittedTokens, beginsContext }: ReplayTurn, index: n
   const letters = index === 0 ? lettersIn(state, environmentOf(replay.type).letters) : '';
   const omitted =
     omittedTokens > 0
-      ? `The model did not read ${omittedTokens} tokens in the middle, because of max_state_tokens.`
+      ? `The model did not read ${omittedTokens} ${omittedTokens === 1 ? 'token' : 'tokens'} in the middle, because of max_state_tokens.`
       : '';
   const context = beginsContext
     ? 'This turn begins a new context (rollout.context_turns): the model did not read the oldest turns.'

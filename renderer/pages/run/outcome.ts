@@ -58,7 +58,7 @@ export function describeResult(run: RunSummary, levels: number | null, evaluated
   const iterations = count(Math.max(0, done - before), before > 0 ? 'more iteration' : 'iteration');
   const panel = panelHashes(run.panels);
   return [
-    levels === null ? 'success' : `success on ${levels} fixed levels${panel && ` (panel ${panel})`}`,
+    levels === null ? 'success' : `success on ${count(levels, 'fixed level')}${panel && ` (panel ${panel})`}`,
     `, after ${iterations}`,
     elapsed === null ? '' : ` in ${duration(elapsed)}`,
     machine && ` on ${machine}`,

@@ -190,7 +190,7 @@ function countsText(levels: readonly ChangedLevel[], total: number): string {
   const [again, lost] = [count('learned and lost'), count('lost')];
   const learned = count('learned') + again;
   return [
-    `Learned: ${learned} of ${total} levels`,
+    `Learned: ${learned} of ${total} ${total === 1 ? 'level' : 'levels'}`,
     again > 0 ? `, ${again} of them lost again` : '',
     lost > 0 ? `. Solved at first and lost: ${lost}` : '',
   ].join('');
