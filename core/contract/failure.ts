@@ -1,3 +1,4 @@
+import { hasActiveJob } from './cluster-job.ts';
 import type { ApiError, OwnCommand, RunStatus, RunSummary } from './contract.ts';
 import { fileError } from './file-errors.ts';
 
@@ -73,7 +74,7 @@ export function runNotActive({
     task === 'imported'
       ? 'It was imported and has only metrics.'
       : (hints[status] ??
-          (job && job.phase !== 'ended'
+          (hasActiveJob({ job })
             ? `Cancel its job with \`starpo cluster cancel ${runId}\`.`
             : `Start it with \`starpo resume ${runId}\`.`)),
   );

@@ -98,7 +98,7 @@ export function readLabeledRuns(folder: string): LabeledRuns {
 
 /** Describes skipped runs and unreadable lines; empty if there are none. */
 export function skippedInWords({ skipped, unreadableLines }: LabeledRuns): string {
-  const runs = `${count(skipped.length, 'run')}`;
+  const runs = count(skipped.length, 'run');
   const lines = Object.entries(unreadableLines).map(([name, count]) => `${count} of ${name}`);
   return [
     ...(skipped.length > 0

@@ -93,8 +93,7 @@ function rolloutText(config: RunConfig): string {
   const actions = environments.map((each) => each.max_actions);
   const differ = new Set(turns).size > 1 || new Set(actions).size > 1;
   const limits = `up to ${count(Math.max(...turns), 'turn')} and ${count(Math.max(...actions), 'action')} per episode${differ ? ' (fewer in some environments)' : ''}`;
-  const where = levels.pool > 0 ? ` from a pool of ${levels.pool}` : '';
-  const novelty = levels.pool > 0 ? '' : 'new ';
+  const [novelty, where] = levels.pool > 0 ? ['', ` from a pool of ${levels.pool}`] : ['new ', ''];
   const sampled =
     rollout.groups === 1 ? `one ${novelty}level${where}` : `each of ${rollout.groups} ${novelty}levels${where}`;
   const format = rollout.think

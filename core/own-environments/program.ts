@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { programsPath } from '../base/programs.ts';
+import { quoted } from '../base/quoted.ts';
 import type { OwnCommand } from '../contract/contract.ts';
 import { asFileFailure, Failure, messageOf } from '../contract/failure.ts';
 import { fileReason } from '../contract/file-errors.ts';
@@ -16,7 +17,7 @@ export function commandOf(text: string): string {
   const address = text.trim();
   if (!/^(https?|wss?):\/\/\S+$/.test(address)) return text;
   const isPlain = /^[\w:/.\-[\]@%]+$/.test(address);
-  return `starpo-openenv ${isPlain ? address : `'${address.replaceAll("'", `'\\''`)}'`}`;
+  return `starpo-openenv ${isPlain ? address : quoted(address)}`;
 }
 
 const actions = z.array(z.string().min(1)).min(1).nullish();

@@ -1,5 +1,6 @@
 import { pasteable } from '../../base/pasteable.ts';
 import type { Client } from '../../contract/client.ts';
+import { hasActiveJob } from '../../contract/cluster-job.ts';
 import type { LogLine } from '../../contract/contract.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
@@ -51,7 +52,7 @@ export async function printLog(
 /** Returns why a run has no new log lines yet; null if it is not waiting. */
 async function waitingText(client: Client, runId: string): Promise<string | null> {
   const { status, queuePosition, job } = (await client.call('runs.get', { runId })).summary;
-  if (status === 'created' && job && job.phase !== 'ended')
+  if (status === 'created' && job && hasActiveJob({ job }))
     return `${runId} has a job on ${job.target}, which ${job.text}; waiting for it to start.`;
   if (status === 'created')
     return `${runId} has not been started; waiting for it. Start it with \`starpo resume ${runId}\`.`;
