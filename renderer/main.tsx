@@ -1,8 +1,8 @@
-// Must run before the first schema is created.
-import { confirmingCommands } from '../core/contract/confirm-command.ts';
+// Before all modules that create schemas.
 import './base/zod.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { confirmingCommands } from '../core/contract/confirm-command.ts';
 import { connect } from './api/connection.ts';
 import { ApiContext } from './api/context.ts';
 import { chooseTransport } from './api/transport.ts';

@@ -34,9 +34,6 @@ export const runJob = z.object({
 });
 export type RunJob = z.infer<typeof runJob>;
 
-/** Returns whether a job of the run is pending, running or in an unknown state, so that the run can't be started elsewhere. */
-export const hasActiveJob = ({ job }: { job: RunJob | null }): boolean => job !== null && job.phase !== 'ended';
-
 /** An attempt of a job, as recorded in attempts.jsonl. */
 export const jobAttempt = z.object({
   job: z.string(),

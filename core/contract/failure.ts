@@ -1,6 +1,6 @@
-import { hasActiveJob } from './cluster-job.ts';
 import type { ApiError, OwnCommand, RunStatus, RunSummary } from './contract.ts';
 import { fileError } from './file-errors.ts';
+import { hasActiveJob } from './run-facts.ts';
 
 /** An error for users: a stable code, a message with the problem and its cause, and a hint with a solution. */
 export class Failure extends Error {

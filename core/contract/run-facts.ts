@@ -1,3 +1,4 @@
+import type { RunJob } from './cluster-job.ts';
 import type { KnownRunStatus, RunStatus, RunSummary } from './runs.ts';
 
 /** Returns whether the run is running or paused. */
@@ -11,6 +12,9 @@ export const hasEnded = ({ status }: Pick<RunSummary, 'status'>) => ends.include
 /** Returns whether training is finished: the run completed, or a rule of `early_stop` ended it. */
 export const isFinished = ({ status, stopReason }: Pick<RunSummary, 'status' | 'stopReason'>) =>
   status === 'completed' || (status === 'stopped' && stopReason !== null);
+
+/** Returns whether a job of the run is pending, running or in an unknown state, so that the run can't be started elsewhere. */
+export const hasActiveJob = ({ job }: { job: RunJob | null }): boolean => job !== null && job.phase !== 'ended';
 
 /** A device that is identified by its UUID, if known, else by its number. */
 export interface DeviceKey {

@@ -1,15 +1,10 @@
-import {
-  hasActiveJob,
-  type Phase,
-  type RunSummary,
-  type SystemInfo,
-  sampleRunId,
-} from '../../core/contract/contract.ts';
+import { type Phase, type RunSummary, type SystemInfo, sampleRunId } from '../../core/contract/contract.ts';
 import { count } from '../../core/contract/numbers.ts';
 import {
   type DeviceKey,
   devicesFor,
   evaluatedSuccess,
+  hasActiveJob,
   isLive,
   isSameDevice,
   mayShareDevice,

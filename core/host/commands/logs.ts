@@ -1,7 +1,7 @@
 import { pasteable } from '../../base/pasteable.ts';
 import type { Client } from '../../contract/client.ts';
-import { hasActiveJob } from '../../contract/cluster-job.ts';
 import type { LogLine } from '../../contract/contract.ts';
+import { hasActiveJob } from '../../contract/run-facts.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';

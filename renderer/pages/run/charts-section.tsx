@@ -1,6 +1,6 @@
 import { type ReactNode, useState, useSyncExternalStore } from 'react';
-import { hasActiveJob, type RunSummary } from '../../../core/contract/contract.ts';
-import { isLive } from '../../../core/contract/run-facts.ts';
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { hasActiveJob, isLive } from '../../../core/contract/run-facts.ts';
 import { ChartSections } from '../../charts/chart-sections.tsx';
 import { ChartToolbar } from '../../charts/chart-toolbar.tsx';
 import { ChartsView } from '../../charts/charts-view.tsx';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { hasActiveJob, type RunSummary } from '../../../core/contract/contract.ts';
-import { isLive } from '../../../core/contract/run-facts.ts';
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { hasActiveJob, isLive } from '../../../core/contract/run-facts.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { RunMenu } from '../../commands/run-menu.tsx';
 import { Progress, StatusBadge } from '../../components/basics.tsx';
