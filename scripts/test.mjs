@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { runChecks } from './lib/checks.mjs';
 import { describe, fail, pinnedNode, root, run } from './lib/process.mjs';
 import { setup, setupNativeTests } from './lib/setup-steps.mjs';
-import { doctestCounts, sum, vitestCounts } from './lib/test-counts.mjs';
+import { doctestResults, sum, vitestResults } from './lib/test-results.mjs';
 
-/** @typedef {import('./lib/test-counts.mjs').Counts} Counts */
+/** @typedef {import('./lib/test-results.mjs').Results} Results */
 
 /**
  * Stages that run in parallel. vitest often waits for other processes; the native stage never waits, so it runs at a lower priority.
  * The unit tests print as they run, the others at the end.
- * @type {{ name: string, run: () => Promise<Counts & { output?: string }> }[]}
+ * @type {{ name: string, run: () => Promise<Results & { output?: string }> }[]}
  */
 const stages = [
   { name: 'unit', run: () => runVitest(['node', 'mocking', 'renderer'], true) },
@@ -28,16 +28,16 @@ async function runNativeTests() {
   try {
     await setupNativeTests({ niceness });
   } catch (error) {
-    return { passed: 0, failed: 1, output: describe(error) };
+    return { passed: 0, failed: 1, failures: [describe(error)] };
   }
   const program = join(root, 'native/build/starpo-tests');
   const halves = ['-sf=*/cuda_*', '-sfe=*/cuda_*'].map((files) => run(program, [files], { niceness }));
   const ended = await Promise.all(halves);
-  const counts = sum(ended.map(({ output, status }) => doctestCounts(output, status)));
-  return { ...counts, output: ended.map(({ output }) => output).join('\n') };
+  const results = sum(ended.map(({ output, status }) => doctestResults(output, status)));
+  return { ...results, output: ended.map(({ output }) => output).join('\n') };
 }
 
-/** @param {string[]} projects @param {boolean} show print output immediately @returns {Promise<Counts & { output: string }>} */
+/** @param {string[]} projects @param {boolean} show print output immediately @returns {Promise<Results & { output: string }>} */
 async function runVitest(projects, show) {
   const folder = mkdtempSync(join(tmpdir(), 'starpo-tests-'));
   const report = join(folder, 'report.json');
@@ -47,9 +47,9 @@ async function runVitest(projects, show) {
     ['node_modules/vitest/vitest.mjs', 'run', ...projects.map((name) => `--project=${name}`), ...args],
     { show, env: { ...process.env, STARPO_BUILT: join(root, 'out/main') } },
   );
-  const counts = vitestCounts(existsSync(report) ? readFileSync(report, 'utf8') : undefined, status);
+  const results = vitestResults(existsSync(report) ? readFileSync(report, 'utf8') : undefined, status);
   rmSync(folder, { recursive: true });
-  return { ...counts, output: show ? '' : output };
+  return { ...results, output: show ? '' : output };
 }
 
 /**
@@ -80,22 +80,24 @@ if (process.argv.includes('--thorough')) process.env.STARPO_THOROUGH = '1';
 await setup({ forTests: true }).catch(fail);
 keepFilesInMemory();
 
-/** @type {Counts[]} */
+/** @type {Results[]} */
 const totals = [];
 /** @type {string[]} */
 const lines = [];
 async function runStages() {
   for (let stage = stages.shift(); stage; stage = stages.shift()) {
     const start = performance.now();
-    const { output = '', ...counts } = await stage.run();
+    const { output = '', ...results } = await stage.run();
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     console.log(`\n== ${stage.name}\n${output}`);
-    lines.push(`${stage.name.padEnd(12)}${seconds.padStart(7)} s  ${counts.passed} passed, ${counts.failed} failed`);
-    totals.push(counts);
+    lines.push(`${stage.name.padEnd(12)}${seconds.padStart(7)} s  ${results.passed} passed, ${results.failed} failed`);
+    totals.push(results);
   }
 }
 await Promise.all([runStages(), runStages(), runStages()]);
-const { passed, failed } = sum(totals);
+const { passed, failed, failures } = sum(totals);
+// At the end, because logs are often cut above it.
+if (failures.length > 0) console.log(`\n== failures\n${failures.join('\n\n')}`);
 console.log(`\n${lines.join('\n')}\n`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -27,7 +27,7 @@ const checks = [
 
 /**
  * Runs types, lint, format, the layers of core, renderer and trainer, native constants, links of documents, and the search for import cycles.
- * @returns {Promise<import('./test-counts.mjs').Counts & { output: string }>} output: one line per check, with its problems below
+ * @returns {Promise<import('./test-results.mjs').Results & { output: string }>} output: one line per check, with its problems below
  */
 export async function runChecks() {
   const results = [];
@@ -42,9 +42,9 @@ export async function runChecks() {
     { name: 'C++ format', problems: await formatNative(root) },
   ])
     results.push({ name, status: problems.length, output: problems.join('\n') });
-  const passed = results.filter(({ status }) => status === 0).length;
   const lines = results.map(({ name, status, output }) =>
     status === 0 ? `ok      ${name}` : `FAILED  ${name}\n${output}`,
   );
-  return { passed, failed: results.length - passed, output: lines.join('\n') };
+  const failures = results.filter(({ status }) => status !== 0).map(({ name }) => `The check "${name}" failed.`);
+  return { passed: results.length - failures.length, failed: failures.length, failures, output: lines.join('\n') };
 }
