@@ -45,11 +45,11 @@ async function ask(
   const stays = hasTray && !quitting;
   const { response, checkboxChecked } = await ask({
     type: 'question',
-    message: active.length === 1 ? 'A run is training.' : `${active.length} runs are training.`,
+    message: active.length === 1 ? 'A run is active.' : `${active.length} runs are active.`,
     detail: `${active.map(runLine).join('\n')}\n\n${
       stays
         ? 'In the background, StarPO Studio stays in the tray, warns of collapse and starts queued runs.'
-        : "Training continues without the app, but there are no collapse warnings and queued runs don't start."
+        : "Training continues without the app. Collapse warnings, automatic actions and this machine's queue need the app or `starpo serve`."
     }`,
     buttons: [stays ? 'Keep training in the background' : 'Keep training', 'Save a checkpoint and stop', 'Cancel'],
     defaultId: 0,

@@ -52,7 +52,7 @@ function question({ message, hint }: Failure): MessageBoxOptions {
   return {
     type: 'warning',
     message,
-    detail: `${hint}\n\nThe default folder, ${dataFolder()}, contains different runs. If you use it this time, the app will try your chosen folder again at the next start.`,
+    detail: `${hint}\n\nThe default folder, ${dataFolder()}, has other runs or none. If you use it this time, the app will try your chosen folder again at the next start.`,
     buttons: ['Try again', 'Use the default folder this time', 'Quit'],
     defaultId: 0,
     cancelId: 2,

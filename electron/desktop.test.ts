@@ -61,9 +61,10 @@ describe('the tray', () => {
     expect(runLine(run({ status: 'paused' }))).toBe('FrozenLake a16c: 45 of 120, paused');
   });
 
-  test('lists active runs, opens them by click, and explains that training continues', () => {
+  test('lists active runs, opens them by click, and says without a window that training continues', () => {
     const desk = { show: vi.fn(), quit: vi.fn() };
-    const template = trayTemplate([run(), ...Array.from({ length: 9 }, () => run({ id: 'other' }))], desk);
+    const active = [run(), ...Array.from({ length: 9 }, () => run({ id: 'other' }))];
+    const template = trayTemplate(active, false, desk);
     const click = ({ click }: MenuItemConstructorOptions = {}) => click?.({} as never, undefined, {} as never);
     expect(template.map(({ label }) => label)).toContain('and 2 more');
     click(template.find(({ label }) => label === runLine(run())));
@@ -71,22 +72,25 @@ describe('the tray', () => {
     click(template.at(-1));
     expect(template.at(-1)?.label).toBe('Quit (training continues)');
     expect(desk.quit).toHaveBeenCalled();
-    expect(trayTemplate([], desk).map(({ label }) => label)).toEqual(
+    expect(trayTemplate(active, true, desk).at(-1)?.label).toBe('Quit');
+    expect(trayTemplate([], false, desk).map(({ label }) => label)).toEqual(
       expect.arrayContaining(['No active runs', 'Quit']),
     );
   });
 
-  test('is rebuilt only if its text changes', () => {
+  test('is rebuilt only if it changes', () => {
     const tray = { on: vi.fn(), setToolTip: vi.fn(), setContextMenu: vi.fn() };
     const menus = { buildFromTemplate: (template: unknown) => template };
     const menu = new TrayMenu(tray as unknown as Tray, menus as unknown as typeof Menu, {
       show: vi.fn(),
       quit: vi.fn(),
     });
-    menu.update([run()]);
-    menu.update([run()]);
-    menu.update([run({ iteration: 46 })]);
-    expect(tray.setContextMenu).toHaveBeenCalledTimes(3);
+    menu.update([run()], true);
+    menu.update([run()], true);
+    expect(tray.setContextMenu).toHaveBeenCalledTimes(2);
+    menu.update([run({ iteration: 46 })], true);
+    menu.update([run({ iteration: 46 })], false);
+    expect(tray.setContextMenu).toHaveBeenCalledTimes(4);
   });
 
   test('progress is the mean of all active runs', () => {

@@ -72,6 +72,7 @@ function show(page?: string): void {
   state.window.on('close', onClose);
   state.window.once('closed', () => {
     state.window = undefined;
+    showProgress(state.activity?.active() ?? []);
   });
   showProgress(state.activity?.active() ?? []);
 }
@@ -128,7 +129,7 @@ async function stopTraining(): Promise<void> {
 function showProgress(active: RunSummary[]): void {
   const all = overall(active);
   state.window?.setProgressBar(all?.share ?? -1, { mode: all?.paused ? 'paused' : 'normal' });
-  state.tray?.update(active);
+  state.tray?.update(active, state.window !== undefined);
   const trains = active.some(({ status }) => status === 'running');
   if (trains && state.powerBlocker === null) state.powerBlocker = powerSaveBlocker.start('prevent-app-suspension');
   if (!trains && state.powerBlocker !== null) {

@@ -23,8 +23,12 @@ function minutes(seconds: number): string {
   return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${whole % 60} min`;
 }
 
-/** Returns the tray menu: open the app, active runs, quit. */
-export function trayTemplate(active: readonly RunSummary[], host: Host): MenuItemConstructorOptions[] {
+/** Returns the tray menu: open the app, active runs, quit. `hasWindow`: quitting closes it first, which decides about active runs. */
+export function trayTemplate(
+  active: readonly RunSummary[],
+  hasWindow: boolean,
+  host: Host,
+): MenuItemConstructorOptions[] {
   const runs = active.slice(0, listed).map((run) => ({
     label: runLine(run),
     click: () => host.show(`#/run/${run.id}`),
@@ -36,7 +40,7 @@ export function trayTemplate(active: readonly RunSummary[], host: Host): MenuIte
     ...(runs.length > 0 ? runs : [{ label: 'No active runs', enabled: false }]),
     ...(more > 0 ? [{ label: `and ${more} more`, click: () => host.show() }] : []),
     { type: 'separator' },
-    { label: active.length > 0 ? 'Quit (training continues)' : 'Quit', click: () => host.quit() },
+    { label: active.length > 0 && !hasWindow ? 'Quit (training continues)' : 'Quit', click: () => host.quit() },
   ];
 }
 
@@ -52,15 +56,16 @@ export class TrayMenu {
     this.menus = menus;
     this.host = host;
     tray.on('click', () => host.show());
-    this.update([]);
+    this.update([], true);
   }
 
-  /** Rebuilds the menu only if its text changes or no run is active, because rebuilding closes an open menu. */
-  update(active: readonly RunSummary[]): void {
+  /** Rebuilds the menu only if it changes, because rebuilding closes an open menu. */
+  update(active: readonly RunSummary[], hasWindow: boolean): void {
     const text = active.map(runLine).join('\n');
-    if (text === this.shown && active.length > 0) return;
-    this.shown = text;
+    const menu = `${hasWindow}\n${text}`;
+    if (menu === this.shown) return;
+    this.shown = menu;
     this.tray.setToolTip(text === '' ? 'StarPO Studio' : `StarPO Studio\n${text}`);
-    this.tray.setContextMenu(this.menus.buildFromTemplate(trayTemplate(active, this.host)));
+    this.tray.setContextMenu(this.menus.buildFromTemplate(trayTemplate(active, hasWindow, this.host)));
   }
 }

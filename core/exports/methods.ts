@@ -2,6 +2,7 @@ import type { PanelHash } from '../contract/contract.ts';
 import { count, scientific } from '../contract/numbers.ts';
 import { panelsInBrackets } from '../contract/panel-words.ts';
 import { listWithAnd, listWithOr } from '../contract/sentence.ts';
+import { processEnvironment } from '../environments/process.ts';
 import { findEnvironment } from '../environments/registry.ts';
 import { settingFacts } from '../facts/setting-facts.ts';
 import { typeTitle } from '../presets/environment-words.ts';
@@ -9,8 +10,14 @@ import { advantageText } from '../run-config/estimators.ts';
 import { canKeepNoGroup, keptGroups } from '../run-config/filters.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { firstIteration } from '../run-config/start.ts';
-import { fitsMiniBatch, mostTrainedEpisodes, replaysGroups, takesOneStep } from '../run-config/trained-groups.ts';
-import type { Origin } from './origin.ts';
+import {
+  canDropGroups,
+  fitsMiniBatch,
+  mostTrainedEpisodes,
+  replaysGroups,
+  takesOneStep,
+} from '../run-config/trained-groups.ts';
+import { type Origin, parentCheckpoint } from './origin.ts';
 import type { RunRecord } from './record.ts';
 
 /** Describes a run's training as a plain text paragraph for a paper's methods section. */
@@ -59,15 +66,15 @@ function environmentText({ type, config }: RunConfig['environments'][number]): s
 export const trainedEnvironments = ({ environments }: RunConfig) => environments.filter(({ share }) => share > 0);
 
 function opening(config: RunConfig, { name }: Origin, reached: number) {
-  const { task, iterations, seed, filter } = config;
+  const { task, iterations, seed } = config;
   const trained = listWithAnd(trainedEnvironments(config).map(environmentText));
   const first = firstIteration(config);
   const [done, planned] = [Math.max(reached, first) - first, iterations - first];
   const length = done < planned ? `${done} of ${count(planned, 'planned iteration')}` : count(planned, 'iteration');
-  const parent = first === 0 ? '' : `checkpoint ${first} of another run`;
+  const parent = parentCheckpoint(config);
   const from =
-    parent === '' || parent === name ? '' : ` Training started from ${parent}, whose iterations are not counted.`;
-  const variant = filter.strategy === 'none' ? 'StarPO' : 'StarPO-S';
+    parent === null || parent === name ? '' : ` Training started from ${parent}, whose iterations are not counted.`;
+  const variant = canDropGroups(config) ? 'StarPO-S' : 'StarPO';
   const method =
     task === 'warm_start'
       ? `by supervised learning on a solver's demonstrations of ${trained}`
@@ -110,7 +117,10 @@ function rolloutText(config: RunConfig): string {
   return `Each iteration sampled ${count(rollout.group_size, 'episode')} on ${sampled}, with ${limits} and responses of up to ${count(rollout.max_response_tokens, 'token')} at ${samplingText(rollout)}.${rounds}${context} ${format}`;
 }
 
-function rewardText({ reward }: RunConfig): string {
+function rewardText(config: RunConfig): string {
+  const { reward, rollout } = config;
+  const checksClaims =
+    rollout.think && trainedEnvironments(config).some(({ type }) => type !== processEnvironment.type);
   const penalty =
     reward.format_penalty === 0
       ? []
@@ -123,8 +133,12 @@ function rewardText({ reward }: RunConfig): string {
     reward.step_cost === 0 ? '' : `a cost of ${reward.step_cost} per action`,
     reward.success_bonus === 0 ? '' : `${reward.success_bonus} for success`,
     reward.length_cost === 0 ? '' : `a cost of ${reward.length_cost} for a response of the maximum length${buffer}`,
-    reward.grounding_weight === 0 ? '' : `up to ${reward.grounding_weight} for true claims about the state`,
-    reward.faithfulness_weight === 0 ? '' : `up to ${reward.faithfulness_weight} for acting as planned`,
+    reward.grounding_weight === 0 || !checksClaims
+      ? ''
+      : `up to ${reward.grounding_weight} for true claims about the state`,
+    reward.faithfulness_weight === 0 || !checksClaims
+      ? ''
+      : `up to ${reward.faithfulness_weight} for acting as planned`,
     programText(reward.program),
   ].filter((text) => text !== '');
   const terms = weights.length === 0 ? [] : [`The reward included ${listWithAnd(weights)}.`];
@@ -149,11 +163,12 @@ function programText({ command, weight }: RunConfig['reward']['program']): strin
   return `${weight === 1 ? '' : `${weight} times `}the terms of the program "${command}"`;
 }
 
-function filterText({ filter, replay }: RunConfig): string {
+function filterText(config: RunConfig): string {
+  const { filter, replay } = config;
   const replayed = replaysGroups(replay)
     ? ` Groups of the previous ${replay.iterations === 1 ? 'iteration' : `${replay.iterations} iterations`} were replayed and made up ${Math.round(100 * replay.share)} % of each update.`
     : '';
-  if (filter.strategy === 'none') return `Training used all groups.${replayed}`;
+  if (!canDropGroups(config)) return `Training used all groups.${replayed}`;
   return `Training used only ${keptGroups(filter)}.${replayed}`;
 }
 

@@ -9,7 +9,7 @@ import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
 import { markdownText, yamlText } from './escape.ts';
 import { areUnseen, methodsText, ownLevels, samplingText, trainedEnvironments, unseenSeeds } from './methods.ts';
-import type { Origin } from './origin.ts';
+import { type Origin, parentCheckpoint } from './origin.ts';
 import type { RunRecord } from './record.ts';
 import { evaluatedLabels, markdownTable, successText } from './tables.ts';
 
@@ -62,7 +62,11 @@ const tasks = (config: RunConfig) =>
 
 /** Returns how the policy was made. */
 function history({ config, checkpoint, origin }: CardFacts): string {
-  if (checkpoint === 0) return `: ${link(origin)} before training`;
+  if (checkpoint === 0) {
+    const parent = parentCheckpoint(config);
+    if (parent === null) return `: ${link(origin)} before training`;
+    return `: ${parent}${parent === origin.name ? '' : `, trained from ${link(origin)},`}`;
+  }
   const demonstrations = config.task === 'warm_start';
   return `, trained from ${link(origin)} ${demonstrations ? "on a solver's demonstrations" : 'by reinforcement learning'}`;
 }
@@ -97,14 +101,13 @@ function results({ config, record: { points, panels }, checkpoint, evaluations }
   );
   return markdownTable({
     caption: `Success on fixed levels${unseen ? ` ${unseenSeeds}` : ''}, with the 95 % Wilson interval over levels. One run with one seed; the interval does not cover variation between seeds.`,
-    head: ['Environment', 'Levels', 'Sampling', startTitle(points[0]?.iteration ?? 0), 'This checkpoint'],
+    head: ['Environment', 'Levels', 'Sampling', startTitle(config, points[0]?.iteration ?? 0), 'This checkpoint'],
     rows: [...own, ...requested],
   }).trimEnd();
 }
 
-/** A fork starts with a trained model. */
-const startTitle = (first: number) =>
-  first === 0 ? 'Before training' : `At the start of this run (iteration ${first})`;
+const startTitle = (config: RunConfig, first: number) =>
+  parentCheckpoint(config) === null ? 'Before training' : `At the start of this run (iteration ${first})`;
 
 const panelText = (hash: string | null | undefined) => (hash ? ` (panel ${shortHash(hash)})` : '');
 

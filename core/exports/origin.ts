@@ -42,7 +42,16 @@ const ownLicense = { id: 'mit', title: 'MIT' };
 /** Returns the name of a folder that is not a known model: a checkpoint, for example of a deleted run, or a model. */
 function folderTitle(folder: string): string {
   const checkpoint = checkpointAt(folder);
-  return checkpoint ? `checkpoint ${checkpoint.iteration} of another run` : `the model "${basename(folder)}"`;
+  return checkpoint ? titleOf(checkpoint.iteration) : `the model "${basename(folder)}"`;
+}
+
+const titleOf = (iteration: number) => `checkpoint ${iteration} of another run`;
+
+/** Returns the trained checkpoint that a run started from: a fork's, or one chosen as the model; null if there is none. */
+export function parentCheckpoint({ start }: RunConfig): string | null {
+  if (start.run === '' && start.weights === 'random') return null;
+  const iteration = start.run === '' ? (checkpointAt(start.model)?.iteration ?? 0) : start.checkpoint;
+  return iteration === 0 ? null : titleOf(iteration);
 }
 
 const ownModel = (folderName: string) =>

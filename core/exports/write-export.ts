@@ -85,7 +85,7 @@ const writers: Record<ExportFormat, Writer> = {
   panels: async (job, record) => {
     const files = await readPanelFiles(job.folder, record.panels);
     return Promise.all(
-      nonEmpty(job, files, 'evaluations').map(({ name, text }) => writeText(job, `${name}-panel`, 'json', [text])),
+      nonEmpty(job, files, 'panels').map(({ name, text }) => writeText(job, `${name}-panel`, 'json', [text])),
     );
   },
   methods: async (job, record) => {
@@ -114,6 +114,7 @@ function tableOf(job: ExportJob, { points, panels }: RunRecord) {
 const missingData = {
   episodes: 'The run has no rollout yet, its episode files were deleted, or it was imported without episodes.',
   evaluations: 'The run has no evaluation yet, none of its environments is evaluated, or it was imported without them.',
+  panels: 'The run has no evaluation with a recorded panel.',
   metrics: 'The run has not completed an iteration or an evaluation yet.',
 };
 

@@ -23,13 +23,25 @@ export const replaysGroups = ({ iterations, share }: RunConfig['replay']) => ite
 /** Returns the maximum number of episodes of an iteration that it can train on, without replayed ones. `fraction` and `top_k` keep at least one group per environment; other filters may keep all. */
 export function mostTrainedEpisodes({ environments, filter, rollout }: RunConfig): number {
   const { groups, group_size } = rollout;
-  const ranks = group_size > 1 || filter.score !== 'reward_std';
+  const ranks = ranksGroups({ filter, rollout });
   const mostKept = (own: number) => {
     if (ranks && filter.strategy === 'fraction') return Math.max(1, Math.floor(filter.keep * own + rounding));
     return ranks && filter.strategy === 'top_k' ? Math.min(filter.count, own) : own;
   };
   const trained = groupsByEnvironment(environments, groups).filter((own) => own > 0);
   return sum(trained.map(mostKept)) * group_size;
+}
+
+/** Single episodes all have a reward std of 0. */
+const ranksGroups = ({ filter, rollout }: Pick<RunConfig, 'filter' | 'rollout'>) =>
+  rollout.group_size > 1 || filter.score !== 'reward_std';
+
+/** Whether the filter can drop a group. Mirrors native/src/config/idle_settings.cpp. */
+export function canDropGroups(config: RunConfig): boolean {
+  const { filter, rollout } = config;
+  if (filter.strategy === 'none' || !ranksGroups(config)) return false;
+  const keepsNumber = ['fraction', 'top_k'].includes(filter.strategy);
+  return !keepsNumber || mostTrainedEpisodes(config) < rollout.groups * rollout.group_size;
 }
 
 /** Whether the policy takes one optimizer step per iteration on its own samples, so that every ratio is 1. Mirrors native/src/config/idle_settings.cpp. */

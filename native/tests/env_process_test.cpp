@@ -501,8 +501,8 @@ TEST_CASE(
   CHECK(alerts[0]["iteration"] == 1);
   CHECK(alerts[0]["void"] == 4);
   CHECK(alerts[0]["episodes"] == 12);
-  CHECK(contains(alerts[0]["message"],
-                 "4 of 12 episodes of frozen-lake failed; 0 succeeded in a later attempt and 4 are void"));
+  CHECK(
+      contains(alerts[0]["message"], "4 of 12 episodes of frozen-lake failed: 0 succeeded in a later attempt, 4 void"));
   CHECK(contains(alerts[0]["message"], "it reported an error: no such level (8)"));
   const auto failed = tiny.events("failed");
   REQUIRE(failed.size() == 1);

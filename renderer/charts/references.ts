@@ -20,7 +20,7 @@ interface Environment {
 const paperModel = /Qwen2\.5-0\.5B(-Instruct)?\/?$/;
 
 /**
- * Returns the reference lines for success rates: the initial policy, random actions, the user, the optimum and
+ * Returns the reference lines for success rates: the run's start, random actions, the user, the optimum and
  * the RAGEN paper's result for the same model and rules, if known. Returns none for several environments,
  * because a line couldn't show which one it belongs to.
  */
@@ -31,10 +31,10 @@ export function successReferences(
 ): Reference[] {
   const environment = environmentIn(config);
   if (!environment) return [];
-  const untrained = source.get(`evaluation/${environment.label}/success_rate`)?.at(0);
+  const start = source.get(`evaluation/${environment.label}/success_rate`)?.at(0);
   const you = humans.find((each) => each.environment === environment.label);
   return [
-    ...(untrained === undefined ? [] : [labeled('untrained', untrained)]),
+    ...(start === undefined ? [] : [labeled('at start', start)]),
     ...boundsOf(environment),
     ...(you ? [labeled('You', you.successes / you.levels)] : []),
     ...paperOf(environment, config),

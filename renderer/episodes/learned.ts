@@ -75,7 +75,9 @@ export function learnedOf(
   return late
     .flatMap((episode) => {
       const before = failed.get(episode.group);
-      return before && episode.success ? [{ group: episode.group, early: before, late: episode }] : [];
+      return before && isScored(episode) && episode.success
+        ? [{ group: episode.group, early: before, late: episode }]
+        : [];
     })
     .sort(
       (a, b) =>

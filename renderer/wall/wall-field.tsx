@@ -116,6 +116,7 @@ interface GroupLinksProps {
 function GroupLinks({ runId, iteration, groups, layout }: GroupLinksProps) {
   const [focused, setFocused] = useState(0);
   const current = Math.min(focused, groups.length - 1);
+  const hasGroups = groups.some(({ members }) => members.length > 1);
   const toEpisode = (id: string) => ({ page: 'replay', runId, episodeId: id }) as const;
 
   /** A level of an evaluation has a single episode, so it links to that. */
@@ -139,7 +140,7 @@ function GroupLinks({ runId, iteration, groups, layout }: GroupLinksProps) {
   }
 
   return (
-    <ul className={styles.groups} onKeyDown={move} aria-label="Groups">
+    <ul className={styles.groups} onKeyDown={move} aria-label={hasGroups ? 'Groups' : 'Levels'}>
       {groups.map((group, at) => {
         const { x, y, width, height } = layout.groups[at]!;
         return (

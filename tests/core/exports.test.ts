@@ -355,6 +355,8 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(orphan).toContain('At the start and the end the policy was evaluated on 256 fixed levels with seeds');
     // The filter keeps all groups.
     expect(orphan).not.toContain('stop early');
+    const later = methods('a model', { 'start.model': '/home/runs/gone/checkpoints/000004' });
+    expect(later).toMatch(/for 5 iterations with seed 1\. Training started from checkpoint 4 of another run, whose/);
     const demonstrations = methods('a model', { task: 'warm_start', 'evaluation.every': 1, 'evaluation.levels': 1 });
     expect(demonstrations).toMatch(
       /^We trained a model by supervised learning on a solver's demonstrations of FrozenLake \(.*\) for 5 iterations with seed 1\. The optimizer was/,
@@ -362,6 +364,32 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(demonstrations).toContain(
       'At the start and after every iteration the policy was evaluated on 1 fixed level ',
     );
+  });
+
+  test('the methods paragraph omits filters and rewards that have no effect', () => {
+    const methods = (settings: Record<string, Setting>) =>
+      methodsText(
+        applySettings(findPreset('starter-frozen-lake-starpo-s').config, settings),
+        { name: 'a model', repository: null, license: null },
+        { started: null, points: [], panels: [] },
+      );
+    const { group_size } = findPreset('starter-frozen-lake-starpo-s').config.rollout;
+    expect(group_size).toBeGreaterThan(1);
+    expect(methods({})).toMatch(/ \(StarPO-S, .* Training used only the /);
+    const withoutEffect: Record<string, Setting>[] = [
+      { 'rollout.group_size': 1, 'reward.normalization': 'none' },
+      { 'rollout.groups': 1 },
+      { 'filter.keep': 1 },
+      { 'filter.strategy': 'top_k', 'filter.count': 4096 },
+    ];
+    for (const settings of withoutEffect)
+      expect(methods({ 'filter.strategy': 'fraction', ...settings })).toMatch(/ \(StarPO, .* Training used all groups\./);
+
+    const rewards = { 'reward.grounding_weight': 0.25, 'reward.faithfulness_weight': 0.5 };
+    expect(methods(rewards)).toContain(
+      'up to 0.25 for true claims about the state and up to 0.5 for acting as planned',
+    );
+    expect(methods({ ...rewards, 'rollout.think': false })).not.toMatch(/true claims|as planned/);
   });
 
   test('the methods paragraph counts optimizer steps by the episodes that are trained on', () => {

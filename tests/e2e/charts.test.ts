@@ -95,7 +95,7 @@ test('a chart shows values under the pointer, zooms, enlarges and saves', async 
   const png = await saved('PNG');
   expect(png.subarray(1, 4).toString()).toBe('PNG');
   expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1920, 1080]);
-  expect((await saved('SVG')).toString()).toContain('>untrained');
+  expect((await saved('SVG')).toString()).toContain('>at start');
   const rows: string[][] = parse(await saved('CSV'));
   expect(rows[0]).toEqual([
     'iteration',

@@ -362,14 +362,14 @@ describe('a chart in a file', () => {
   });
 });
 
-test('success has references for the untrained policy, random actions and the optimum, if known', () => {
+test('success has references for the policy at the start of the run, random actions and the optimum, if known', () => {
   const run = source({ 'evaluation/lake/success_rate': [[0, 0.371]] }); // biome-ignore format: pairs
   const lake = { label: 'lake', type: 'frozen-lake', max_actions: 10, config: { size: 4, p: 0.8 } };
   const labels = (...environments: object[]) => successReferences({ environments }, run).map(({ label }) => label);
-  expect(labels(lake)).toEqual(['untrained 37.1 %', 'random 21 %']);
+  expect(labels(lake)).toEqual(['at start 37.1 %', 'random 21 %']);
   const slips = { ...lake.config, is_slippery: true, success_rate: 1 / 3 };
   expect(labels({ ...lake, config: slips })).toContain('best possible 48 %');
-  expect(labels({ ...lake, config: { size: 6, p: 0.8 } })).toEqual(['untrained 37.1 %']);
+  expect(labels({ ...lake, config: { size: 6, p: 0.8 } })).toEqual(['at start 37.1 %']);
   expect(labels(lake, { ...lake, label: 'other' })).toEqual([]);
   expect(successReferences(null, run)).toEqual([]);
 });
@@ -406,7 +406,7 @@ test('labels of references avoid the lines of the chart and each other', () => {
   draw([10, 10, 10, 10, 10, 10, 10, 10, null, 90], [random]);
   expect(drawn[0]!.right).toBeLessThan(800);
   // Close references have their labels on different sides, in their order.
-  draw([10, 10, 10, 10, 10], [random, { value: 41, label: 'untrained 41 %' }]);
+  draw([10, 10, 10, 10, 10], [random, { value: 41, label: 'at start 41 %' }]);
   expect(drawn.map(({ top }) => top)).toEqual([61, 43]);
 });
 
@@ -511,7 +511,7 @@ describe('references for success', () => {
   test('are the initial policy, random actions and the user', () => {
     const labels = (...environments: object[]) =>
       successReferences({ environments }, evaluated, people).map(({ label }) => label);
-    expect(labels(lake)).toEqual(['untrained 41.0 %', 'You 75.0 %']);
+    expect(labels(lake)).toEqual(['at start 41.0 %', 'You 75.0 %']);
     expect(labels(bandit)).toEqual(['random 50 %', 'You 50.0 %']);
     expect(labels(lake, bandit)).toEqual([]);
     expect(successReferences({ environments: [lake] }, evaluated)).toHaveLength(1);

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/format_bytes.h"
 #include "base/processor.h"
 #include "engine/cpu/kernels/isa.h"
@@ -58,7 +59,7 @@ int devices_command(bool json) {
   const std::string isa = isa_name(selected_isa());
   const auto list = cuda::list_devices();
   if (!json) {
-    std::cout << "cpu     " << processor.name << ", " << processor.threads << " threads, " << isa << "\n";
+    std::cout << "cpu     " << processor.name << ", " << counted(processor.threads, "thread") << ", " << isa << "\n";
     print_text(list);
     return 0;
   }

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/stop_signals.h"
 
@@ -32,7 +33,7 @@ class ProgressReport {
     if (json_)
       std::cout << Json{{"done", done}, {"total", total}, {"eta_seconds", eta}}.dump() << std::endl;
     else
-      std::cerr << done << " of " << total << " episodes"
+      std::cerr << done << " of " << counted(total, "episode")
                 << (eta.is_null() ? "" : ", " + std::to_string(static_cast<long>(eta.get<double>() + 0.5)) + " s left")
                 << std::endl;
   }
@@ -56,8 +57,8 @@ void describe(const Json& result) {
   };
   std::cout << label << " at checkpoint " << result["checkpoint"] << ": success " << percent(metric("success_rate"))
             << " (95 % interval " << percent(metric("success_rate_low")) << " to "
-            << percent(metric("success_rate_high")) << ") on " << result["levels"] << " levels, reward "
-            << metric("reward_mean") << "\n"
+            << percent(metric("success_rate_high")) << ") on " << counted(result["levels"].get<int>(), "level")
+            << ", reward " << metric("reward_mean") << "\n"
             << "evaluation " << result["name"].get<std::string>() << "\n";
 }
 

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "model/folder.h"
 #include "model/parameters.h"
 #include "model/published_files.h"
@@ -20,8 +21,8 @@ int inspect_command(const std::filesystem::path& model_folder, bool json) {
   const ChatFormat chat(tokenizer, true, read_stop_ids(model_folder));
   check_model_folder_weights(model_folder, layout);
   if (!json) {
-    std::cout << layout.size() << " parameters, " << config.num_hidden_layers << " layers of " << config.hidden_size
-              << ", " << tokenizer.vocab_size() << " tokens\n";
+    std::cout << layout.size() << " parameters, " << counted(config.num_hidden_layers, "layer") << " of "
+              << config.hidden_size << ", " << tokenizer.vocab_size() << " tokens\n";
     return 0;
   }
   const nlohmann::ordered_json facts{{"parameters", layout.size()},

@@ -130,7 +130,7 @@ function PolicyChoice({ policy, onChoose, disabled }: PolicyChoiceProps) {
             {checkpoints.length === 0 && <option value="">none</option>}
             {checkpoints.map((iteration) => (
               <option key={iteration} value={iteration}>
-                {iteration === 0 ? 'untrained' : `iteration ${iteration}`}
+                {iteration === 0 ? 'before training' : `iteration ${iteration}`}
               </option>
             ))}
           </select>

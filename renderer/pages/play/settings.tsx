@@ -45,7 +45,7 @@ export function Settings(props: SettingsProps) {
         >
           {checkpoints.map((iteration, index) => (
             <option key={iteration} value={iteration}>
-              {iteration === 0 ? 'untrained' : `iteration ${iteration}${index === 0 ? ', latest' : ''}`}
+              {iteration === 0 ? 'before training' : `iteration ${iteration}${index === 0 ? ', latest' : ''}`}
             </option>
           ))}
         </select>

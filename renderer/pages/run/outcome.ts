@@ -71,5 +71,5 @@ export function resultSentence(run: RunSummary, learned: readonly Learned[], fac
   const changes = learned.map((each) =>
     learned.length > 1 ? `${environmentTitle(each.label)} ${successChange(each)}` : successChange(each),
   );
-  return `${listWithAnd(titles)}, ${run.algorithm}: ${changes.join(', ')} ${facts} (StarPO Studio).`;
+  return `${listWithAnd(titles)}, ${run.algorithm}: ${changes.join(', ')} ${facts} (${run.task === 'imported' ? 'imported run' : 'StarPO Studio'}).`;
 }

@@ -1,6 +1,7 @@
 import type { Replay } from '../../../core/contract/contract.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { Empty } from '../../components/basics.tsx';
+import { ResultTag } from '../../components/episode-result.tsx';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import type { EpisodeFile } from '../../episodes/episode-files.ts';
 import { useEpisode } from '../../episodes/use-episodes.ts';
@@ -27,11 +28,7 @@ export function Side({ title, file: { iteration, evaluation }, episodeId }: Side
       <header>
         <h2>{title}</h2>
         <span className="muted small">checkpoint {iteration}</span>
-        {replay && (
-          <span className="tag" data-kind={replay.summary.success ? 'good' : 'bad'}>
-            {replay.summary.success ? 'success' : 'failed'}
-          </span>
-        )}
+        {replay && <ResultTag episode={replay.summary} />}
         <span className="spacer" />
         <a href={formatRoute({ page: 'replay', runId, evaluation, episodeId })} title="Open in Replay">
           Replay

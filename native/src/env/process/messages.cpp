@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <regex>
 
+#include "base/counted.h"
+
 namespace starpo {
 namespace {
 
@@ -133,7 +135,7 @@ std::vector<ProgramTerm> parse_score_answer(const json& message, std::size_t tur
       continue;
     }
     if (value.size() != turns)
-      fail(path + " has " + std::to_string(value.size()) + " numbers for " + std::to_string(turns) + " turns", message);
+      fail(path + " has " + counted(value.size(), "number") + " for " + counted(turns, "turn"), message);
     for (std::size_t turn = 0; turn < turns; ++turn) term.by_turn[turn] = read_finite(message, value[turn], path);
   }
   return terms;

@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "env/reference/sip_hash.h"
 
@@ -225,9 +226,10 @@ SokobanRoom generate_sokoban(const SokobanSize& size, std::uint64_t seed) {
   }
   throw Error("level_not_found",
               "can't generate a Sokoban level of " + std::to_string(size.rows) + " by " + std::to_string(size.columns) +
-                  " cells with " + std::to_string(size.boxes) + " boxes at search depth " +
+                  " cells with " + counted(size.boxes, "box", "boxes") + " at search depth " +
                   std::to_string(size.search_depth),
-              "use fewer boxes, a larger room or a larger search_depth");
+              size.boxes == 1 ? "use a larger room or a larger search_depth"
+                              : "use fewer boxes, a larger room or a larger search_depth");
 }
 
 }  // namespace starpo

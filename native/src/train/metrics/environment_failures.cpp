@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counted.h"
 #include "env/registry.h"
 #include "journal/metric_names.h"
 
@@ -18,7 +19,7 @@ std::string most_common(const std::map<std::string, int>& reasons) {
   std::string text;
   for (std::size_t i = 0; i < std::min(sorted.size(), kMaxReasons); ++i)
     text += (i > 0 ? "; " : "") + sorted[i].first + " (" + std::to_string(sorted[i].second) + ")";
-  if (sorted.size() > kMaxReasons) text += "; " + std::to_string(sorted.size() - kMaxReasons) + " other reasons";
+  if (sorted.size() > kMaxReasons) text += "; " + counted(sorted.size() - kMaxReasons, "other reason");
   return text;
 }
 
@@ -37,10 +38,10 @@ std::vector<EnvironmentFailures> environment_failures(std::span<const Episode> e
       for (const std::string& reason : episode.failures) ++reasons[reason];
     }
     if (failures.failed == 0) continue;
-    failures.text = std::to_string(failures.failed) + " of " + std::to_string(failures.episodes) + " episodes of " +
-                    failures.label + " failed; " + std::to_string(failures.failed - failures.voided) +
-                    " succeeded in a later attempt and " + std::to_string(failures.voided) +
-                    " are void, neither trained on nor scored. Reasons: " + most_common(reasons);
+    failures.text = std::to_string(failures.failed) + " of " + counted(failures.episodes, "episode") + " of " +
+                    failures.label + " failed: " + std::to_string(failures.failed - failures.voided) +
+                    " succeeded in a later attempt, " + std::to_string(failures.voided) +
+                    " void (neither trained on nor scored). Reasons: " + most_common(reasons);
     result.push_back(std::move(failures));
   }
   return result;

@@ -83,7 +83,7 @@ export function ExportPage() {
                 </FormatRow>
               ) : (
                 <FormatRow key={format.format} format={format} source={source} exporting={exporting}>
-                  {format.format === 'tensorboard' && <TensorBoardHint runId={runId} />}
+                  {format.format === 'tensorboard' && run.task !== 'imported' && <TensorBoardHint runId={runId} />}
                 </FormatRow>
               ),
             )}
