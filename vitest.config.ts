@@ -65,7 +65,7 @@ export default defineConfig({
           execArgv,
           include: ['tests/e2e/**/*.test.ts'],
           testTimeout: 300_000,
-          hookTimeout: 60_000,
+          hookTimeout: 200_000,
           fileParallelism: false,
         },
       },

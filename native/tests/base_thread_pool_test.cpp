@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -40,9 +41,16 @@ TEST_CASE("an exception in a loop reaches the caller, and the pool keeps working
 
 TEST_CASE("a nested loop runs on the thread that starts it") {
   ThreadPool threads(2);
-  std::atomic<int> sum = 0;
-  threads.parallel_for(4, [&](int) { threads.parallel_for(5, [&](int i) { sum += i; }); });
+  std::atomic<int> sum = 0, elsewhere = 0;
+  threads.parallel_for(4, [&](int) {
+    const auto own = std::this_thread::get_id();
+    threads.parallel_for(5, [&](int i) {
+      sum += i;
+      elsewhere += std::this_thread::get_id() != own;
+    });
+  });
   CHECK(sum == 40);
+  CHECK(elsewhere == 0);
 }
 
 }  // namespace starpo

@@ -345,8 +345,7 @@ TEST_CASE("play renders prompts, parses responses and applies the limits of a ru
   CHECK(unknown.err.find("code: environment_unknown") != std::string::npos);
 }
 
-TEST_CASE(
-    "inspect reports the shape of a model without reading its weights, and rejects models that can't be trained") {
+TEST_CASE("inspect reports the shape of a model, and rejects models that can't be trained") {
   TemporaryFolder folder;
   test::make_tiny_model_folder(folder.path());
   const auto inspect = [&] { return run_trainer({"inspect", folder.path().string(), "--json"}); };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "engine/cuda/emulated/device.h"
 #include "engine/cuda/emulated/order.h"
 #include "engine/cuda/selftest/attention_case.h"
 #include "engine/cuda/selftest/attention_reference.h"
@@ -76,9 +77,11 @@ TEST_CASE("cuda attention: empty batches launch nothing") {
   Stream stream;
   const std::vector<std::int32_t> starts = {0, 0};
   CHECK(packed_sequences(starts, nullptr).longest == 0);
+  const std::int64_t before = emulated::device_calls();
   attention_forward<float>(stream, {2, 1, 64, 1.0f}, packed_sequences(starts, nullptr), nullptr, nullptr, nullptr);
   cached_attention<float>(stream, {2, 1, 64, 1.0f}, {}, {0, nullptr, nullptr, CachedUse::prefill}, {}, nullptr,
                           nullptr);
+  CHECK(emulated::device_calls() == before);
 }
 
 }  // namespace starpo::cuda

@@ -31,16 +31,20 @@ using namespace starpo::cuda;
 namespace {
 
 void check_in_every_order(const std::vector<Check>& checks) {
+  CHECK_FALSE(checks.empty());
   Stream stream;
   for (const unsigned order : thread_orders()) {
     emulated::set_order(order);
+    std::size_t ran = 0;
     run_checks(checks, "", stream, [&](const CheckResult& result) {
       CAPTURE(result.name);
       CAPTURE(order);
       CAPTURE(result.error);
       CAPTURE(result.failure);
       CHECK(result.ok);
+      ++ran;
     });
+    CHECK(ran == checks.size());
   }
   emulated::set_order(0);
 }

@@ -49,7 +49,7 @@ TEST_CASE("two engines on different devices in one thread train like single engi
   cuda::emulated::set_devices(1);
 }
 
-TEST_CASE("only a pass with gradients sorts and uploads its tokens") {
+TEST_CASE("a pass without gradients copies only its inputs and results") {
   cuda::EngineCase gpu({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
   const PackedBatch batch = cuda::case_batch(std::array{40, 30});
   std::vector<float> logprobs(batch.targets.size()), entropies(logprobs.size());
@@ -158,7 +158,7 @@ TEST_CASE("a run that doesn't fit a GPU is rejected before it starts, with setti
   cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
 }
 
-TEST_CASE("a GPU trains every supplied policy") {
+TEST_CASE("a GPU accepts the shape of every supplied policy") {
   ThreadPool threads(1);
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(test::repository() / "resources")) {
@@ -174,10 +174,12 @@ TEST_CASE("a GPU trains every supplied policy") {
 
 TEST_CASE("a shape without kernels is rejected with its field") {
   ThreadPool threads(1);
-  for (int ModelConfig::* field : {&ModelConfig::hidden_size, &ModelConfig::intermediate_size}) {
+  for (const auto& [name, field] :
+       {std::pair{"hidden_size", &ModelConfig::hidden_size}, {"intermediate_size", &ModelConfig::intermediate_size}}) {
     EngineNeeds needs = cuda::EngineCase::needs();
     needs.model.*field = 20;
     CHECK(error_code_of([&] { make_engine({"cuda:0"}, threads)->reserve(needs); }) == "model_unsupported");
+    CHECK_THROWS_WITH_AS(make_engine({"cuda:0"}, threads)->reserve(needs), doctest::Contains(name), Error);
   }
 }
 

@@ -202,7 +202,7 @@ TEST_CASE_FIXTURE(DeviceRun, "diagnostics run on the device and change no bit of
   check_that_resuming_changes_no_bit("000002");
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "fast mode learns, although log-probabilities differ from the rollout") {
+TEST_CASE_FIXTURE(DeviceRun, "fast mode keeps log-probabilities close to the rollout's and resumes bit-identically") {
   config["exactness"] = "fast";
   config["precision"] = "bf16";
   config["optimizer"]["recompute"] = "block";

@@ -158,6 +158,10 @@ TEST_CASE("coord text is the first block of grid_coord text and omits holes if t
   const auto place = [&](int cell) { return "(" + std::to_string(cell / 4) + ", " + std::to_string(cell % 4) + ")"; };
   CHECK(lake.observation() == "Board size: 4 rows x 4 cols (zero-indexed).\nStart: " + place(level.start) +
                                   "\nGoal: " + place(level.goal) + "\nPlayer: " + place(level.start));
+  config.observation_format = LakeObservation::grid_coord;
+  FrozenLake both(config);
+  both.reset(2, 0);
+  CHECK(both.observation().starts_with("Coordinates: \n" + lake.observation() + "\nGrid Map: \n"));
 }
 
 TEST_CASE("action names ignore case, and unknown actions change nothing") {

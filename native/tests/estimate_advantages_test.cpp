@@ -108,7 +108,9 @@ TEST_CASE_FIXTURE(AdvantageFixture,
   }
 }
 
-TEST_CASE_FIXTURE(AdvantageFixture, "in-reward KL is subtracted from each later token, after group normalization") {
+TEST_CASE_FIXTURE(
+    AdvantageFixture,
+    "an advantage subtracts the in-reward KL of its token and the later ones, after group normalization") {
   config.kl = {0.5, KlEstimator::k1, KlPlacement::reward, ""};
   config.advantage = {AdvantageEstimator::grpo, 1, 1, false};
   const auto sequences = estimate({true, true, true});
@@ -262,7 +264,7 @@ TEST_CASE_FIXTURE(AdvantageFixture, "each recorded reward term is normalized, we
     for (const double advantage : centered[i].advantages) CHECK(advantage == doctest::Approx(score(i) - 0.625));
 }
 
-TEST_CASE_FIXTURE(AdvantageFixture, "normalized scores replace raw ones before the estimator, but not in the filter") {
+TEST_CASE_FIXTURE(AdvantageFixture, "normalized scores replace raw ones before the estimator") {
   config.advantage = {AdvantageEstimator::reinforce_plus_plus, 1, 1, false};
   config.reward.normalization = RewardNormalization::mean;
   config.reward.normalize_by = NormalizationScope::batch;

@@ -176,7 +176,7 @@ TEST_CASE("a canceled rollout leaves no files; a rollout without episodes writes
   CHECK(read_text(run.path() / files.file).empty());
 }
 
-TEST_CASE("lists the entries of a folder, and none for a path that is not a folder") {
+TEST_CASE("folder_entries lists the entries of a folder, and none for a path that is not a folder") {
   TemporaryFolder folder;
   write_text(folder.path() / "a", "");
   std::filesystem::create_directory(folder.path() / "b");

@@ -310,7 +310,7 @@ TEST_CASE("a missing run directory is an error") {
   CHECK_FALSE(std::filesystem::exists(folder.path() / "none"));
 }
 
-TEST_CASE("the journal writes every event type with its described fields, and so does the example of events.jsonl") {
+TEST_CASE("the journal and the example of events.jsonl have every event type with its described fields") {
   TemporaryFolder run;
   {
     Journal journal(run.path());

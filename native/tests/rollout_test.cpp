@@ -76,12 +76,12 @@ TEST_CASE("rollouts of a group share the prompt and draw independently, and anot
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
   const auto episodes = roll_out(config, folder.path(), 16);
-  std::set<std::vector<std::int32_t>> first_replies;
+  std::set<std::vector<std::int32_t>> first_responses;
   for (int i = 0; i < 4; ++i) {
     CHECK(episodes[i].turns[0].context_ids == episodes[0].turns[0].context_ids);
-    first_replies.insert(episodes[i].turns[0].ids);
+    first_responses.insert(episodes[i].turns[0].ids);
   }
-  CHECK(first_replies.size() > 1);
+  CHECK(first_responses.size() > 1);
   CHECK(episodes[4].turns[0].context_ids != episodes[0].turns[0].context_ids);
   config.seed += 1;
   CHECK(roll_out(config, folder.path(), 16)[0].turns[0].ids != episodes[0].turns[0].ids);

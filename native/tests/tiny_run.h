@@ -37,7 +37,8 @@ struct TinyRun {
   std::vector<json> events(const std::string& type) const {
     std::vector<json> found;
     std::istringstream lines(read_text(run.path() / "events.jsonl"));
-    for (std::string line; std::getline(lines, line);)
+    // A line without an end is still being written.
+    for (std::string line; std::getline(lines, line) && !lines.eof();)
       if (auto event = json::parse(line); event.at("type") == type) found.push_back(std::move(event));
     return found;
   }

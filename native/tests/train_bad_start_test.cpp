@@ -20,7 +20,7 @@ struct Start : TinyRun {
     write_text(model.path() / "config.json", changed.dump());
   }
 
-  // Returns the error of a run with an invalid model folder, on either device.
+  // Checks the error of a run with an invalid model folder on both devices.
   void check_rejected(const std::string& code, const std::string& named) {
     for (const std::string device : {"cpu", "cuda"}) {
       CAPTURE(device);
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(Start, "a run rejects a model without a tokenizer or with anot
   check_rejected("tokenizer_missing", "tokenizer.json");
 }
 
-TEST_CASE_FIXTURE(Start, "a GPU rejects a shape without kernels and suggests a supported one") {
+TEST_CASE_FIXTURE(Start, "a GPU rejects a shape without kernels and suggests the CPU") {
   config["start"]["weights"] = "random";
   const json good = model_config();
   for (const auto& [changes, named] :

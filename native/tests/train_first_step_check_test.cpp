@@ -16,7 +16,7 @@ using namespace starpo::test;
 
 namespace {
 
-// A short run of a starter preset: the starter policy, 32 episodes, one iteration.
+// A short run of a starter preset: the starter policy, 8 episodes, one iteration.
 struct FirstStep : TinyRun {
   FirstStep() {
     config["start"]["model"] = (repository() / "resources/starter").string();

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useLayoutEffect } from 'react';
 
 /** How long to wait for a page to reach its earlier length, in ms. */
-const restoreTimeout = 2000;
+const restoreTimeout = 5000;
 
 /** Returns a stable key of the current history entry; null in browsers without the Navigation API. */
 const entryKey = (): string | null =>

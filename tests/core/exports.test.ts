@@ -383,7 +383,9 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       { 'filter.strategy': 'top_k', 'filter.count': 4096 },
     ];
     for (const settings of withoutEffect)
-      expect(methods({ 'filter.strategy': 'fraction', ...settings })).toMatch(/ \(StarPO, .* Training used all groups\./);
+      expect(methods({ 'filter.strategy': 'fraction', ...settings })).toMatch(
+        / \(StarPO, .* Training used all groups\./,
+      );
 
     const rewards = { 'reward.grounding_weight': 0.25, 'reward.faithfulness_weight': 0.5 };
     expect(methods(rewards)).toContain(

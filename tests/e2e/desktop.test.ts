@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** A trainer that waits after its second iteration until a stop command. */
+/** A trainer that waits after its second iteration until a command. */
 const waiting = {
   STARPO_TRAINER: join(root, 'tests/core/fixtures/fake-trainer'),
   FAKE_TRAINER_HOLD: '2',
@@ -39,9 +39,7 @@ test('the desktop app shows active runs, keeps the machine awake, opens links, s
     .first()
     .click();
   await output(/desk: {"awake":true}/);
-  await output(
-    /desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of \d+[^"]*","Quit \(training continues\)"\]}/,
-  );
+  await output(/desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of \d+[^"]*","Quit"\]}/);
   await output(/desk: {"progress":0\.0[12]}/);
   const [folder] = globSync(join(home, 'runs/*'));
   const runId = basename(folder!);
@@ -55,7 +53,7 @@ test('the desktop app shows active runs, keeps the machine awake, opens links, s
   expect(readFileSync(csv, 'utf8')).toMatch(/^iteration,time,/);
 
   act({ message: 2, close: true });
-  await output(/"message":"A run is training.","buttons":\["Keep training in the background"/);
+  await output(/"message":"A run is active.","buttons":\["Keep training in the background"/);
   act({ second: ['starpo-studio', 'starpo://system'] });
   await page.getByRole('heading', { name: 'System', exact: true }).waitFor();
   expect(complaints).toEqual([]);
@@ -83,6 +81,7 @@ test('with no window open, the desktop app notifies when training ends, and clic
   const closed = page.waitForEvent('close');
   act({ message: 0, close: true });
   await closed;
+  await output(/desk: {"tray":\[.*"Quit \(training continues\)"\]}/);
 
   appendCommand(folder!, 'checkpoint');
   const [, body] = await output(/desk: {"notification":{"title":"Training completed","body":"([^"]*)"}}/);
@@ -110,7 +109,7 @@ test('the restart into another data folder asks about active runs and can be can
   const section = page.getByRole('region', { name: 'Data folder' });
   await section.getByRole('status').getByText(join(disk, 'starpo-studio')).waitFor();
   await page.getByRole('button', { name: 'Restart now' }).click();
-  await output(/"message":"A run is training.","buttons":\["Keep training","Save a checkpoint and stop","Cancel"\]/);
+  await output(/"message":"A run is active.","buttons":\["Keep training","Save a checkpoint and stop","Cancel"\]/);
 
   // The restart was canceled, so closing the window doesn't restart.
   act({ message: 1, close: true });

@@ -61,8 +61,8 @@ const notifications = (page: Page): Promise<{ title: string; body: string }[]> =
 
 test('a collapsing run warns, shows why, and is rolled back', async () => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 1000 } });
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
   // A headless browser grants no notifications. This grants and records them, and reports the window as unfocused.
   await page.addInitScript(() => {
     const shown: { title: string; body: string }[] = [];
@@ -93,6 +93,7 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   await panel.getByRole('button', { expanded: false }).first().click();
   await page.getByRole('button', { name: /^Notify me/ }).click();
   await page.getByRole('button', { name: /^Notifications on/ }).waitFor();
+  expect(await indicators.getByRole('listitem').count()).toBe(6);
   expect(await indicators.locator('[data-state="on"]').count()).toBe(0);
   expect(await notifications(page)).toEqual([]);
 
@@ -112,8 +113,8 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   const usual = page.viewportSize()!;
   await page.setViewportSize({ width: 1024, height: 700 });
   const boxOf = async (part: string) => (await page.locator(`.run-link ${part}`).first().boundingBox())!;
-  const [sign, initials] = [await boxOf('.run-link-trap'), await boxOf('.run-link-initials')];
-  expect(sign.x + sign.width, 'the alarm is left of the initials').toBeLessThanOrEqual(initials.x);
+  const [alarmMark, initials] = [await boxOf('.run-link-trap'), await boxOf('.run-link-initials')];
+  expect(alarmMark.x + alarmMark.width, 'the alarm is left of the initials').toBeLessThanOrEqual(initials.x);
   await page.setViewportSize(usual);
 
   await page.evaluate((hash) => {

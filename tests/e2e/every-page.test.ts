@@ -134,7 +134,7 @@ const common = {
   settings: '/settings',
 };
 
-test('every page has an empty state', async () => {
+test('without runs, every page passes axe and fits its window', async () => {
   await open('/start');
   const run = '/run/sample-run';
   const sample = {
@@ -211,7 +211,7 @@ describe('with runs', () => {
     }
   });
 
-  test('every page has a loading state', async () => {
+  test('while they load, pages pass axe and fit their window, and some name what they load', async () => {
     wire.mode = 'held';
     await open('/start');
     expect(await walk({ ...common, ...runPages }, { parts: '#main' })).toEqual([]);
@@ -221,11 +221,15 @@ describe('with runs', () => {
     }
   });
 
-  test('every page shows errors', async () => {
+  test('if every request fails, pages pass axe, fit their window and show the error', async () => {
     await open('/start');
     await drawn();
     wire.mode = 'refused';
     expect(await walk({ ...common, ...runPages }, { parts: '#main' })).toEqual([]);
+    for (const place of ['/history', '/queue', '/studies', '/models', '/system', '/new/starter-frozen-lake']) {
+      await go(place);
+      await page.locator('#main').getByText('The server could not answer.').first().waitFor();
+    }
   });
 
   test('menus, dialogs and the palette pass axe and fit the window', async () => {
@@ -302,7 +306,7 @@ describe('with runs', () => {
     expect(found).toEqual([]);
   });
 
-  test('the keyboard reaches the main action of every page', async () => {
+  test('the keyboard reaches the main actions', async () => {
     await open('/start');
     await drawn();
     const { run, replay, export: exports, thoughts, fork } = runPages as Record<string, string>;
@@ -394,7 +398,7 @@ describe('with runs', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('every page shows a lost connection and reconnects', async () => {
+  test('a lost connection is shown, and the page reconnects', async () => {
     await open('/start');
     await page.getByText('Connected', { exact: true }).waitFor();
     await page.evaluate(() => {

@@ -9,7 +9,7 @@ beforeAll(async () => {
   studio = await startStudio();
 });
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await visitor?.screenshot('failure');
+  if (task.result?.state === 'fail') await visitor?.screenshot('first-light-failure');
   await visitor?.close();
   visitor = undefined;
 });
@@ -24,17 +24,11 @@ async function chart(page: Page, title: string, words: RegExp): Promise<Locator>
   return figure;
 }
 
-/** Waits until a chart's picture changes. */
+/** Waits until a chart's picture changes. The chart may replace its canvas. */
 async function moves(figure: Locator): Promise<void> {
-  const canvas = await figure.locator('canvas').elementHandle();
-  await figure.page().evaluate((element) => {
-    const before = (element as HTMLCanvasElement).toDataURL();
-    return new Promise<void>((resolve) => {
-      const check = () =>
-        (element as HTMLCanvasElement).toDataURL() === before ? requestAnimationFrame(check) : resolve();
-      check();
-    });
-  }, canvas);
+  const picture = () => figure.locator('canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+  const before = await picture();
+  await expect.poll(picture, { timeout: 200_000, interval: 100 }).not.toBe(before);
 }
 
 /** Opens the first episode in the table and waits for the player. */
@@ -113,10 +107,10 @@ test('Bandit trains and replays in the dark theme', async () => {
   await page.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
   await chart(page, 'Reward', /at iteration \d/);
   await page.getByRole('tab', { name: 'Charts' }).click();
-  const spread = await chart(page, 'Reward std (in-group)', /by action: .* at iteration \d/);
+  const rewardStd = await chart(page, 'Reward std (in-group)', /by action: .* at iteration \d/);
   const cut = (labels: Element[]) =>
     labels.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent);
-  expect(await spread.locator('figcaption ~ div span').evaluateAll(cut)).toEqual([]);
+  expect(await rewardStd.locator('figcaption ~ div span').evaluateAll(cut)).toEqual([]);
   await screenshot('4-run-dark');
   await page.getByRole('link', { name: 'Replay episodes' }).click();
   await chooseFirstEpisode(page);

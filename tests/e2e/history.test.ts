@@ -63,7 +63,7 @@ test('a table of 300 runs renders only visible rows, to its end', async () => {
   expect(complaints).toEqual([]);
 });
 
-test('selecting a run moves no row, and a wide table scrolls sideways under its head', async () => {
+test('selecting a run moves no row, and a wide table scrolls sideways with its header beside a fixed name column', async () => {
   await open('/history');
   const box = page.getByRole('checkbox', { name: 'Select walk-298' });
   await box.waitFor();
@@ -87,12 +87,13 @@ test('selecting a run moves no row, and a wide table scrolls sideways under its 
   expect(complaints).toEqual([]);
 });
 
-test('the keyboard alone finds a run, opens and cancels the stop dialog, and returns', async () => {
+test('the keyboard alone finds a run, opens and cancels the stop dialog, and drafts and saves a note', async () => {
   await open('/start');
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Control+3');
   await page.getByRole('heading', { name: 'History' }).waitFor();
   await page.keyboard.press('Control+k');
+  await page.locator('[role="dialog"] input:focus').waitFor();
   await page.keyboard.type('frozenlake');
   await page
     .getByRole('group', { name: 'Runs' })
@@ -128,6 +129,7 @@ test('a page opens at its top and restores its scroll position on back', async (
   await page.locator('.config').waitFor();
   await main().evaluate((element) => element.scrollTo(0, 300));
   const position = await main().evaluate((element) => element.scrollTop);
+  expect(position).toBeGreaterThan(0);
   await page.getByRole('link', { name: 'History' }).click();
   await page.getByRole('heading', { name: 'History' }).waitFor();
   expect(await main().evaluate((element) => element.scrollTop)).toBe(0);

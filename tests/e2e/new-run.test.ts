@@ -17,7 +17,7 @@ beforeAll(async () => {
   studio = await startStudio();
 });
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await visitor?.screenshot('failure');
+  if (task.result?.state === 'fail') await visitor?.screenshot('new-run-failure');
   await visitor?.close();
   visitor = undefined;
 });
@@ -45,7 +45,9 @@ test('a configuration is edited and started by keyboard alone, and every state o
   const field = page.getByLabel('Mini-batch', { exact: true });
   await field.waitFor();
   // Tab past the search field's clear button and the section's heading.
-  while (!(await field.evaluate((element) => element === document.activeElement))) await page.keyboard.press('Tab');
+  const isFocused = () => field.evaluate((element) => element === document.activeElement);
+  for (let tabs = 0; tabs < 40 && !(await isFocused()); tabs++) await page.keyboard.press('Tab');
+  expect(await isFocused()).toBe(true);
   await page.keyboard.press('Control+A');
   await page.keyboard.type('24');
   await page.getByText('Mini-batch must be a multiple of “Rollouts per prompt”').first().waitFor();

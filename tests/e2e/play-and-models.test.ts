@@ -28,7 +28,7 @@ beforeAll(async () => {
   page = visitor.page;
 });
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await visitor.screenshot('failure');
+  if (task.result?.state === 'fail') await visitor.screenshot('play-and-models-failure');
 });
 afterAll(async () => {
   await visitor?.close();
@@ -146,7 +146,8 @@ test('an environment of the user is confirmed, checked, played by hand and by a 
   await watch.getByLabel('Checkpoint').selectOption('2');
   await watch.getByRole('button', { name: 'Play ten episodes' }).click();
   const rows = watch.getByRole('row', { name: /^Level \d+/ });
-  await expect.poll(() => rows.count()).toBe(10);
+  await rows.nth(9).waitFor();
+  expect(await rows.count()).toBe(10);
   await watch.getByText(/checkpoint 2, temperature/).waitFor();
   const tokens = watch.getByRole('figure', { name: 'Sampled tokens' }).getByRole('listitem');
   const counts = (await tokens.allTextContents()).map((text) => Number(/: (\d+) episodes/.exec(text)![1]));

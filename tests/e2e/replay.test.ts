@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import { chromiumPath } from '../../scripts/lib/debian-packages.mjs';
@@ -30,8 +30,8 @@ afterAll(async () => {
 /** Uses a page and expects no errors in the browser's console. */
 async function on(view: string, options: BrowserContextOptions, act: (page: Page) => Promise<unknown>): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
-  page.setDefaultTimeout(120_000);
   const complaints = collectComplaints(page);
   await page.goto(origin);
   await page.getByRole('heading', { level: 1 }).waitFor();
@@ -73,13 +73,23 @@ test('with reduced motion the wall shows final frames, and a click opens the epi
 
 test('the wall plays and pauses', async () => {
   await on('', {}, async (page) => {
-    await wall(page).getByText('Iteration 20').waitFor();
-    const before = await picture(page);
-    await expect.poll(() => picture(page), { timeout: 120_000 }).not.toBe(before);
-    await wall(page).getByRole('button', { name: 'Pause boards' }).click();
-    await wall(page).getByRole('button', { name: 'Play boards' }).waitFor();
+    // The boards play once for a few seconds, so the page itself presses the buttons.
+    await wall(page).getByRole('button', { name: 'Play boards again' }).waitFor();
+    await wall(page).evaluate(async (section) => {
+      const canvas = section.querySelector('canvas')!;
+      const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+      const press = (label: string) => section.querySelector<HTMLElement>(`button[aria-label="${label}"]`)!.click();
+      const before = canvas.toDataURL();
+      press('Play boards again');
+      while (canvas.toDataURL() === before) await frame();
+      press('Pause boards');
+    });
+    await wall(page).getByRole('button', { name: 'Play boards', exact: true }).waitFor();
     const paused = await picture(page);
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    // Far more than the time between two frames of the boards.
+    await page.evaluate(async () => {
+      for (let left = 60; left > 0; left--) await new Promise((resolve) => requestAnimationFrame(resolve));
+    });
     expect(await picture(page)).toBe(paused);
   });
 });
@@ -90,12 +100,15 @@ test('at 200 % zoom the board and its controls fit the window, with the conversa
     await board.waitFor();
     // The header grows when the files are loaded.
     await page.getByRole('link', { name: 'Reasoning' }).waitFor();
-    const inWindow = async (locator: typeof board) => {
-      const { y, height } = (await locator.boundingBox())!;
+    const box = async (locator: Locator) => (await locator.boundingBox())!;
+    const inWindow = async (locator: Locator) => {
+      const { y, height } = await box(locator);
       return y >= 0 && y + height <= 450;
     };
-    expect(await inWindow(board)).toBe(true);
-    expect(await inWindow(page.getByRole('button', { name: 'Play (space)' }))).toBe(true);
+    await expect.poll(() => inWindow(board)).toBe(true);
+    await expect.poll(() => inWindow(page.getByRole('button', { name: 'Play (space)' }))).toBe(true);
+    const { y, height } = await box(board);
+    expect((await box(page.getByRole('region', { name: 'Conversation' }))).y).toBeGreaterThanOrEqual(y + height);
     await page.getByRole('heading', { name: 'Turn 2' }).scrollIntoViewIfNeeded();
     const sideways = () => document.querySelector('main')!.scrollWidth - document.querySelector('main')!.clientWidth;
     expect(await page.evaluate(sideways)).toBe(0);
@@ -139,7 +152,8 @@ test('an episode can be saved as a GIF, a page and JSON without fetching more co
     await opened.route('http://saved/', (route) => route.fulfill({ body: html, contentType: 'text/html' }));
     await opened.goto('http://saved/');
     await opened.getByRole('button', { name: 'Play' }).click();
-    await opened.getByText(/^2 of \d+: /).waitFor();
+    // The last board stays; each other is visible for 600 ms only.
+    await opened.getByText(/^(\d+) of \1: /).waitFor();
     await opened.close();
     expect(JSON.parse((await saved('JSON')).toString())).toMatchObject({
       run,

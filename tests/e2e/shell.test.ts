@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(async ({ task }) => {
   if (task.result?.state === 'fail' && shell && !shell.page.isClosed())
-    await shell.page.screenshot({ path: join(screenshots, 'shell-failure.png') });
+    await shell.page.screenshot({ path: join(screenshots, 'shell-failure.png'), timeout: 10_000 }).catch(() => {});
   await visitor?.close();
   await shell?.close();
   await desktop?.close();

@@ -14,7 +14,7 @@ export interface Shell {
   page: Page;
   /** Exit status; resolves when the app exits. */
   ended: Promise<number | null>;
-  /** Resolves with the first match in the app's output, past or future. */
+  /** Resolves with the first match in the app's output, past or future; rejects with the output after two minutes. */
   output(pattern: RegExp): Promise<RegExpExecArray>;
   /** Performs user actions on the desktop; only with the stand-in (stand-in/desk.ts). */
   act(action: object): void;
@@ -28,6 +28,8 @@ export interface Desktop {
   close(): Promise<void>;
 }
 
+const outputTimeout = 120_000;
+
 /** Runs the built main process, preload and page unchanged on plain Node, with Chromium for windows; see stand-in/run.ts. */
 export async function standInDesktop(folder = root): Promise<Desktop> {
   const profile = mkdtempSync(join(tmpdir(), 'starpo-chromium-'));
@@ -36,6 +38,7 @@ export async function standInDesktop(folder = root): Promise<Desktop> {
     viewport: { width: 1360, height: 880 },
     args: ['--remote-debugging-port=0'],
   });
+  context.setDefaultTimeout(120_000);
   const [port] = readFileSync(join(profile, 'DevToolsActivePort'), 'utf8').split('\n');
   return {
     open: async (home, environment = {}) => {
@@ -68,10 +71,15 @@ async function shellOf(app: ChildProcess, opened: Promise<Page>): Promise<Omit<S
       for (const listener of [...listeners]) listener();
     });
   const output = (pattern: RegExp) =>
-    new Promise<RegExpExecArray>((resolve) => {
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        listeners.delete(check);
+        reject(new Error(`No output matched ${pattern}:\n${text}`));
+      }, outputTimeout);
       const check = () => {
         const found = pattern.exec(text);
         if (!found) return;
+        clearTimeout(timer);
         listeners.delete(check);
         resolve(found);
       };

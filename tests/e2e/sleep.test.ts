@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readHost } from '../../core/data-folder/host-file.ts';
@@ -108,13 +107,11 @@ test('suspended parts catch up, nothing starts twice, and training is unaffected
   // Everything is suspended.
   const { pid: trainer } = JSON.parse(readFileSync(join(folder, 'trainer.lock'), 'utf8'));
   for (const process_ of [core, trainer]) process.kill(process_, 'SIGSTOP');
-  await pause(1500);
+  const isStopped = (pid: number) => /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  await expect.poll(() => [core, trainer].every(isStopped)).toBe(true);
   for (const process_ of [core, trainer]) process.kill(process_, 'SIGCONT');
   const awake = await trainFurther(folder);
-  for (const page of pages) {
-    await untilShown(page, awake);
-    expect(await page.getByText('Not responding').count()).toBe(0);
-  }
+  for (const page of pages) await untilShown(page, awake);
 
   await first.getByRole('button', { name: /^Stop/ }).click();
   await first.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();

@@ -1,11 +1,11 @@
 import type { Page, WebSocketRoute } from 'playwright-core';
 
-/** How the wire treats the server's answers. */
+/** How the wire treats the server's answers, except those about subscriptions. */
 export type WireMode =
   | 'through'
   /** Answers are dropped. */
   | 'held'
-  /** Answers are replaced by errors, except for subscriptions. */
+  /** Answers are replaced by errors. */
   | 'refused';
 
 interface Message {

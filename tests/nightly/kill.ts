@@ -11,6 +11,11 @@ import { commandArguments, machine } from '../../benchmarks/machine.ts';
 import { killCore } from './kill-core.ts';
 import { killTrainer } from './kill-trainer.ts';
 
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new Error(`${text} is not a whole number.`);
+  return Number(text);
+}
+
 const { values } = parseArgs({
   options: {
     trainer: { type: 'string', default: '200' },
@@ -19,14 +24,17 @@ const { values } = parseArgs({
     out: { type: 'string' },
   },
 });
-console.log(`--seed ${values.seed}`);
-const random = randomNumbers(Number(values.seed));
+const seed = wholeNumber(values.seed);
+const trainerKills = wholeNumber(values.trainer);
+const coreKills = wholeNumber(values.core);
+console.log(`--seed ${seed}`);
+const random = randomNumbers(seed);
 const result = {
   command: `npm run nightly:kill${commandArguments()}`,
   machine: machine(),
-  seed: Number(values.seed),
-  trainer: await killTrainer(Number(values.trainer), random),
-  core: await killCore(Number(values.core), random),
+  seed,
+  trainer: await killTrainer(trainerKills, random),
+  core: await killCore(coreKills, random),
 };
 const text = `${JSON.stringify(result, null, 2)}\n`;
 if (values.out) writeFileSync(resolve(values.out), text);

@@ -39,7 +39,7 @@ function within(name: string, difference: number, limit: number): number {
   return difference;
 }
 
-const largest = (numbers: number[]) => numbers.map(Math.abs).reduce((a, b) => (b <= a ? a : b), 0);
+const largest = (numbers: number[]) => numbers.map(Math.abs).reduce((a, b) => Math.max(a, b), 0);
 const rootMeanSquare = (numbers: number[]) => Math.sqrt(numbers.reduce((sum, x) => sum + x * x, 0) / numbers.length);
 
 function transformers<T>(command: string, folder: string, input: unknown): T {
@@ -147,6 +147,7 @@ function large() {
   const { differences, largest_logprob_difference } = JSON.parse(
     execFileSync(join(build, 'starpo-bench'), ['golden', golden], { encoding: 'utf8' }),
   );
+  if (Object.keys(differences).length === 0) throw new Error('starpo-bench compared no tensor.');
   within('log-probabilities of the 0.5B shape', largest_logprob_difference, 1e-4);
   for (const [name, difference] of Object.entries<number>(differences))
     within(`${name} of the 0.5B shape`, difference, limitOf(name));

@@ -14,6 +14,8 @@ import { Site, untilIdle } from './slurm-site.ts';
 
 const nodes = 4;
 const { values } = parseArgs({ options: { only: { type: 'string' }, out: { type: 'string' } } });
+if (values.only && !Object.hasOwn({ ...queueScenarios, ...failureScenarios }, values.only))
+  throw new Error(`${values.only} is not a scenario.`);
 const problem = whyNoCluster();
 if (problem !== null) throw new Error(`The Slurm cluster can't run: ${problem}.`);
 
