@@ -332,7 +332,7 @@ TEST_CASE("the terms of a reward program are valid, or the whole answer is rejec
       {json::parse(R"({"id":1})"), "terms is not an object"},
       {json::parse(R"({"id":1,"terms":[]})"), "terms is not an object"},
       {json::parse(R"({"id":1,"terms":{"a":"1"}})"), "terms.a is not a finite number"},
-      {json::parse(R"({"id":1,"terms":{"a":[1]}})"), "terms.a has 1 numbers for 2 turns"},
+      {json::parse(R"({"id":1,"terms":{"a":[1]}})"), "terms.a has 1 number for 2 turns"},
       {json::parse(R"({"id":1,"terms":{"a":[1,null]}})"), "terms.a is not a finite number"},
       {json::parse(R"({"id":1,"terms":{"a/b":1}})"), "the name \"a/b\" is not made of"},
       {json::parse(R"({"id":1,"terms":{},"score":1})"), "the key \"score\" is unknown"},
