@@ -30,10 +30,8 @@ export async function neededCheckpoints(
 ): Promise<Map<number, string[]>> {
   const needed = new Map<number, string[]>();
   const folder = runs.folder(runId);
-  for (const { id, name, parent, status, iteration } of runs.list()) {
+  for (const { id, name, status } of runs.list()) {
     if (id === runId || status === 'completed') continue;
-    // It has a checkpoint.
-    if (!parent && iteration > 0) continue;
     const config = await modelsOf(id);
     if (!config) continue;
     const { start, kl } = config;

@@ -175,6 +175,26 @@ describe('the run library', { timeout: 120_000 }, () => {
     expect(await core.trash.delete(['start'])).toMatchObject({ refused: [{ error: { code: 'run_needed' } }] });
   });
 
+  test('a run whose checkpoint is the reference model of a stopped run is kept', async () => {
+    world.run('reference');
+    writeCheckpoints('reference', [2]);
+    const lines = [journal.started(0), journal.iteration(1, 1), journal.stopped(2, 1, 'command')];
+    const config = JSON.parse(readFileSync(join(world.run('stopped', lines), 'run.json'), 'utf8'));
+    writeCheckpoints('stopped', [1]);
+    const reference = join(folder('reference'), 'checkpoints/000002');
+    for (const [coefficient, refused] of [
+      [0, []],
+      [0.1, [{ error: { code: 'run_needed' } }]],
+    ] as const) {
+      const kl = { ...config.kl, reference, coefficient };
+      writeFileSync(join(folder('stopped'), 'run.json'), JSON.stringify({ ...config, kl }));
+      for (const id of ['reference', 'stopped']) await core.supervisor.add(id);
+      const deleted = await core.trash.delete(['reference']);
+      expect(deleted).toMatchObject({ refused });
+      if (refused.length === 0) await core.trash.restore((await core.trash.list()).map(({ id }) => id));
+    }
+  });
+
   test('frees space and keeps pinned checkpoints and those that forks start from', async () => {
     createPlayedRun('played');
     writeCheckpoints('played', [0, 20, 40, 60, 80, 100]);
