@@ -209,12 +209,9 @@ TEST_CASE("KL settings have no effect without kl.coefficient, nor gamma without 
   CHECK(idle_after({{"/kl/coefficient", 0.1}, {"/kl/placement", "loss"}}).contains("advantage.gamma"));
 }
 
-TEST_CASE("settings of sampling, levels, files, diagnostics, evaluation and device that have no effect are found") {
-  CHECK_FALSE(idle_in(starpo_s_example()).contains("rollout.top_p"));
+TEST_CASE("settings of levels, files, diagnostics, evaluation and device that have no effect are found") {
   CHECK(idle_after({{"/diagnostics/every", 0}}).contains("diagnostics.samples"));
   CHECK_FALSE(idle_after({{"/diagnostics/every", 5}}).contains("diagnostics.samples"));
-  CHECK(idle_after({{"/rollout/top_k", 1}}).contains("rollout.top_p"));
-  CHECK_FALSE(idle_after({{"/rollout/top_k", 2}}).contains("rollout.top_p"));
   CHECK_FALSE(idle_after({{"/iterations", 100}, {"/levels/pool", 799}}).contains("levels.pool"));
   CHECK(idle_after({{"/iterations", 100}, {"/levels/pool", 800}}).contains("levels.pool"));
   CHECK_FALSE(idle_in(starpo_s_example()).contains("levels.pool"));

@@ -54,3 +54,18 @@ TEST_CASE("reward std by action is undefined without arms and for groups of one"
   CHECK_FALSE(rollout_metrics(std::vector<Episode>{pull(0, "Dragon", 1), pull(1, "Dragon", 0)}, false)
                   .contains(std::string(metric::kRolloutRewardStdByAction)));
 }
+
+TEST_CASE("metrics per environment include all rounds of a rollout") {
+  RunConfig config;
+  config.environments = {EnvironmentConfig{.label = "bandit"}, EnvironmentConfig{.label = "lake"}};
+  std::vector<Episode> episodes;
+  for (const double reward : {1.0, 3.0})  // two rounds
+    for (const int environment : {0, 1}) {
+      Episode& episode = episodes.emplace_back(pull(static_cast<int>(episodes.size()), "Dragon", reward));
+      episode.spec.environment = environment;
+      if (environment == 1) episode.score *= 10;
+    }
+  const Metrics metrics = rollout_metrics_by_environment(episodes, config);
+  CHECK(metrics.at("rollout/bandit/reward_mean") == 2);
+  CHECK(metrics.at("rollout/lake/reward_mean") == 20);
+}

@@ -179,8 +179,7 @@ void add_advantage(const RunConfig& config, IdleList& idle) {
   if (estimator == Estimator::dr_grpo && average != LossAverage::fixed_length && average != LossAverage::trajectory_sum)
     idle.add({"advantage.estimator"},
              "dr_grpo removes the length bias only with policy_loss.average fixed_length or trajectory_sum: here, the "
-             "weight of "
-             "a token depends on the number of tokens in its episode or mini-batch");
+             "weight of a token depends on the number of tokens in its episode or mini-batch");
 }
 
 void add_rewards(const RunConfig& config, IdleList& idle) {
@@ -228,8 +227,6 @@ void add_optimizer(const RunConfig& config, IdleList& idle) {
 }
 
 void add_rollout(const RunConfig& config, IdleList& idle) {
-  if (config.rollout.top_k == 1)
-    idle.add({"rollout.top_p", "rollout.min_p"}, "rollout.top_k is 1: the most likely token is always chosen");
   const std::int64_t levels =
       static_cast<std::int64_t>(config.iterations) * (config.rollout.extra_rounds + 1) * config.rollout.groups;
   if (config.levels.pool >= levels)

@@ -191,10 +191,11 @@ inline constexpr std::array kIterationMetrics{
     Description{kRolloutLuckyRate, "share",
                 "successful episodes with a false claim, among successful episodes with checked claims; absent without "
                 "such episodes"},
-    Description{kRolloutTemplateShare, "share",
-                "episodes with the most common first reasoning, across all levels: near 1, all episodes share one text "
-                "(included in the `iteration` event). Absent without reasoning. First reasoning is defined as in "
-                "`rollout/distinct_first_thoughts`"},
+    Description{
+        kRolloutTemplateShare, "share",
+        "episodes with the most common first reasoning, across all levels. Near 1, nearly all episodes have the same "
+        "text, which the `iteration` event contains. Absent without reasoning. First reasoning is defined as in "
+        "`rollout/distinct_first_thoughts`"},
     Description{kRolloutThoughtLikenessInGroup, "share",
                 "mean Jaccard similarity of first reasoning between two episodes of a group, over sets of word 3-grams "
                 "(the whole text where it is shorter), averaged over groups; each episode is compared with at most the "
@@ -259,7 +260,7 @@ inline constexpr std::array kIterationMetrics{
     Description{kActorClipFractionHigh, "share", "trained tokens clipped at the upper bound (`policy_loss.clip_high`)"},
     Description{kActorRatioMax, "",
                 "largest ratio of update to rollout probability of a trained token, over optimizer steps; 1 if the "
-                "policy did not change"},
+                "policy did not change since the rollout, up to rounding with `exactness` `fast`"},
     Description{
         kActorApproximateKl, "nats",
         "rollout minus update log-probability (with corrections: before the update minus update), mean over trained "
@@ -350,7 +351,8 @@ inline constexpr std::array kIterationMetrics{
                 "prompts can be retrieved; absent without reasoning and for fewer than three prompts"},
     Description{kDiagnosticsKlFromStart, "nats",
                 "KL divergence of the policy from the weights the run started with, per trained token of a sample of "
-                "episodes (k3, at most 10), with or without a KL term; absent if those weights are missing when the "
+                "episodes, or of all trained episodes if the KL reference is the start (k3, at most 10); absent if "
+                "those weights are missing when the "
                 "run is resumed"},
     Description{kDiagnosticsGradNormLowStd, "",
                 "gradient norm of the policy objective, averaged over tokens, without entropy bonus, KL and "
@@ -379,8 +381,10 @@ inline constexpr std::array kIterationMetrics{
         kThroughputTrainedTokensPerSecond, "tokens/s",
         "tokens of the update's samples (including context and skipped samples, counted per epoch) / `time/update`"},
     Description{kMemoryPeakBytes, "bytes", "peak resident memory of the process"},
-    Description{kMemoryDevicePeakBytes, "bytes",
-                "peak GPU memory in use at the end of an iteration, including other programs; absent on CPU"},
+    Description{
+        kMemoryDevicePeakBytes, "bytes",
+        "largest GPU memory in use at the end of any iteration of this process, including other programs; absent "
+        "on CPU"},
 };
 
 inline constexpr std::string_view kRolloutPrefix = "rollout/";

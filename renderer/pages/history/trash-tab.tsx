@@ -15,9 +15,10 @@ const day = 86_400_000;
 export function TrashTab() {
   const api = useApi();
   const { report, notify } = useApp.getState();
-  const runs = useFollowed('trash.list', {}, 'trash');
-  const studies = useFollowed('studies.trashed', {}, 'trash');
-  if (!runs || !studies) return <Empty title="Loading the trash…" />;
+  const [runList, studyList] = [useFollowed('trash.list', {}, 'trash'), useFollowed('studies.trashed', {}, 'trash')];
+  const [runs, studies] = [runList.value, studyList.value];
+  if (!runs || !studies)
+    return <Empty title={runList.failed || studyList.failed ? "Can't read the trash" : 'Loading the trash…'} />;
   if (runs.length + studies.length === 0)
     return (
       <div className="panel">

@@ -3,7 +3,7 @@ import styles from './history.module.css';
 
 /** Lists the run folders that can't be read, with the reasons. */
 export function UnreadableFolders() {
-  const folders = useFollowed('runs.unreadable', {}, 'unreadable') ?? [];
+  const folders = useFollowed('runs.unreadable', {}, 'unreadable').value ?? [];
   if (folders.length === 0) return null;
   return (
     <details className={styles.unreadable}>

@@ -9,7 +9,7 @@ import { useModels } from './use-models.ts';
 
 /** Shows local models, models on the hub, and checkpoints. `repository` is a hub model to find immediately. */
 export function ModelsPage({ repository }: { repository: string | null }) {
-  const { list, tasks } = useModels();
+  const { list, failed, tasks } = useModels();
   useTitle('Models');
   return (
     <div className="page" data-narrow>
@@ -25,7 +25,7 @@ export function ModelsPage({ repository }: { repository: string | null }) {
         {list && <DownloadList downloads={list.downloads} tasks={tasks} />}
         <HubForm />
       </section>
-      {!list && <p className="muted">Loading models…</p>}
+      {!list && <p className="muted">{failed ? "Can't read the models." : 'Loading models…'}</p>}
       {list && <ModelTable models={list.models} />}
       {list && list.checkpoints.length > 0 && <RunCheckpointTable runs={list.checkpoints} />}
     </div>

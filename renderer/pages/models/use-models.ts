@@ -7,18 +7,30 @@ import { useApp } from '../../stores/app-store.ts';
 
 type ModelList = Output<'models.list'>;
 
-/** Returns the list of models, reloaded after changes, and the active downloads by task id. */
-export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string, Task> } {
+/** Returns the list of models, reloaded after changes, whether it can't be loaded, and the active downloads by task id. */
+export function useModels(): { list: ModelList | null; failed: boolean; tasks: ReadonlyMap<string, Task> } {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [list, setList] = useState<ModelList | null>(null);
+  const [failed, setFailed] = useState(false);
   const [tasks, setTasks] = useState<ReadonlyMap<string, Task>>(new Map());
   useEffect(() => {
     let active = true;
     const fail = (cause: unknown) => {
       if (active && !isConnectionLost(cause)) report(cause);
     };
-    const request = () => api.call('models.list', {}).then((found) => active && setList(found), fail);
+    const request = () =>
+      api.call('models.list', {}).then(
+        (found) => {
+          if (!active) return;
+          setList(found);
+          setFailed(false);
+        },
+        (cause) => {
+          setFailed(!isConnectionLost(cause));
+          fail(cause);
+        },
+      );
     const update = (task: Task) => {
       if (task.kind !== 'download') return;
       setTasks((previous) => new Map(previous).set(task.id, task));
@@ -41,5 +53,5 @@ export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string
       for (const stop of stops) stop();
     };
   }, [api, report]);
-  return { list, tasks };
+  return { list, failed, tasks };
 }

@@ -13,7 +13,7 @@ import { useQueueTimes } from './use-queue-times.ts';
 
 /** Shows queued runs, next first. Reorder them by dragging or with Alt and the arrow keys. */
 export function QueueList({ queued }: { queued: readonly RunSummary[] }) {
-  const queue = useFollowed('queue.list', {}, 'queue');
+  const queue = useFollowed('queue.list', {}, 'queue').value;
   const move = useMove();
   const times = useQueueTimes(queued);
   const blocked = useApp(({ runs }) => runs?.some(({ status }) => status === 'paused') ?? false);

@@ -8,7 +8,7 @@ import styles from './rewards.module.css';
 
 /** Shows how often each reward occurred: over all iterations as a heat map, and for one iteration as bars that open its episodes. */
 export function Rewards({ runId }: { runId: string }) {
-  const rewards = useFollowed('rollouts.rewards', { runId }, 'indexed');
+  const rewards = useFollowed('rollouts.rewards', { runId }, 'indexed').value;
   const [chosen, setChosen] = useState<number | null>(null);
   const title = useId();
   if (!rewards || rewards.iterations.length === 0) return null;

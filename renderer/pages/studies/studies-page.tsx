@@ -12,7 +12,7 @@ import { useStudies } from './use-studies.ts';
 const newStudy = formatRoute({ page: 'new', from: { preset: null }, study: true });
 
 export function StudiesPage() {
-  const studies = useStudies();
+  const { studies, failed } = useStudies();
   useTitle('Sweeps');
   return (
     <div className="page">
@@ -25,7 +25,7 @@ export function StudiesPage() {
           <Icon name="plus" size={14} /> New sweep
         </a>
       </header>
-      {studies === null && <Empty title="Loading sweeps…" />}
+      {studies === null && <Empty title={failed ? "Can't read the sweeps" : 'Loading sweeps…'} />}
       {studies?.length === 0 && (
         <Empty title="No sweeps yet">
           <p>A sweep trains every combination of the values you choose and compares the results.</p>

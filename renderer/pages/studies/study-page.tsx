@@ -28,7 +28,8 @@ export function StudyPage({ studyId }: { studyId: string }) {
           <a href={formatRoute({ page: 'studies' })}>All sweeps</a>
         </Empty>
       )}
-      {study && study !== 'missing' && <Loaded study={study} />}
+      {study === 'failed' && <Empty title="Can't read the sweep" />}
+      {study && study !== 'missing' && study !== 'failed' && <Loaded study={study} />}
     </div>
   );
 }

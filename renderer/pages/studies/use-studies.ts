@@ -5,10 +5,11 @@ import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { createCatchUp } from '../../stores/catch-up.ts';
 
-/** Returns all sweeps, oldest first; null while loading. */
-export function useStudies(): StudySummary[] | null {
+/** Returns all sweeps, oldest first; null until they are loaded. `failed`: they can't be loaded. */
+export function useStudies(): { studies: StudySummary[] | null; failed: boolean } {
   const api = useApi();
   const [studies, setStudies] = useState<StudySummary[] | null>(null);
+  const [failed, setFailed] = useState(false);
   useEffect(() => {
     const catchUp = createCatchUp();
     const stops = [
@@ -19,16 +20,19 @@ export function useStudies(): StudySummary[] | null {
         catchUp
           .snapshot(
             () => api.call('studies.list', {}),
-            (list) => setStudies(list),
+            (list) => {
+              setStudies(list);
+              setFailed(false);
+            },
           )
-          .catch(reportUnlessLost);
+          .catch((cause) => setFailed(reportUnlessLost(cause)));
       }),
     ];
     return () => {
       for (const stop of stops) stop();
     };
   }, [api]);
-  return studies;
+  return { studies, failed };
 }
 
 function withStudy(loaded: StudySummary[], id: string, summary: StudySummary | null): StudySummary[] {
@@ -38,17 +42,17 @@ function withStudy(loaded: StudySummary[], id: string, summary: StudySummary | n
 }
 
 /**
- * Returns a sweep with its table; null while loading, `missing` if it doesn't exist. Changes during a request
- * cause another request.
+ * Returns a sweep with its table; null while loading, `missing` if it doesn't exist, `failed` if it can't be loaded. Changes during a
+ * request cause another request.
  */
-export function useStudy(studyId: string): Study | null | 'missing' {
+export function useStudy(studyId: string): Study | null | 'missing' | 'failed' {
   const api = useApi();
-  const [loaded, setLoaded] = useState<{ id: string; study: Study | 'missing' } | null>(null);
+  const [loaded, setLoaded] = useState<{ id: string; study: Study | 'missing' | 'failed' } | null>(null);
   useEffect(() => {
     let active = true;
     let pending = false;
     let again = false;
-    const show = (study: Study | 'missing') => active && setLoaded({ id: studyId, study });
+    const show = (study: Study | 'missing' | 'failed') => active && setLoaded({ id: studyId, study });
     async function request(): Promise<void> {
       again = pending;
       if (pending) return;
@@ -57,7 +61,7 @@ export function useStudy(studyId: string): Study | null | 'missing' {
         show(await api.call('studies.get', { studyId }));
       } catch (cause) {
         if ((cause as { code?: string }).code === 'study_unknown') show('missing');
-        else reportUnlessLost(cause);
+        else if (reportUnlessLost(cause)) show('failed');
       }
       pending = false;
       if (again && active) await request();
@@ -84,6 +88,9 @@ const onOpen = (api: Api, callback: () => void) =>
     if (connection === 'open') callback();
   });
 
-function reportUnlessLost(cause: unknown): void {
-  if (!isConnectionLost(cause)) useApp.getState().report(cause);
+/** Returns false for a lost connection, after which the request is repeated. */
+function reportUnlessLost(cause: unknown): boolean {
+  if (isConnectionLost(cause)) return false;
+  useApp.getState().report(cause);
+  return true;
 }

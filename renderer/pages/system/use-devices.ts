@@ -6,4 +6,4 @@ const reportedByChecks = () => {};
 
 /** Returns the devices of the queue, the CPU first. There are none until they are read, or if the trainer is missing, which the checks report. */
 export const useDevices = (): Output<'devices.list'> =>
-  useFollowed('devices.list', {}, 'devices', reportedByChecks) ?? none;
+  useFollowed('devices.list', {}, 'devices', reportedByChecks).value ?? none;

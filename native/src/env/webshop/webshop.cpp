@@ -101,7 +101,7 @@ void describe(FieldVisitor& visitor, WebShopConfig& config) {
   visitor.choice("observation_mode", config.observation_mode, {"text", "text_rich"});
   visitor.boolean("human_goals", config.human_goals);
   visitor.boolean("show_attrs", config.show_attrs);
-  visitor.integer("price_seed", config.price_seed, 0, 0x7fffffffffffffff);
+  visitor.integer("price_seed", config.price_seed, 0, (1LL << 53) - 1);
   visitor.choice("wrapper", config.wrapper, {"none", "ragen_v1", "ragen_v2", "compact"});
   visitor.choice("split", config.split, {"train", "val", "test", "auto"});
 }

@@ -134,7 +134,13 @@ Metrics rollout_metrics(std::span<const Episode> episodes, bool think) {
 Metrics rollout_metrics_by_environment(std::span<const Episode> episodes, const RunConfig& config) {
   Metrics metrics;
   const auto environment_of = [](const Episode& episode) { return episode.spec.environment; };
-  // Groups of an environment are contiguous.
+  // Further rounds (rollout.extra_rounds) begin with the first environment again.
+  std::vector<Episode> sorted;
+  if (!std::ranges::is_sorted(episodes, {}, environment_of)) {
+    sorted.assign(episodes.begin(), episodes.end());
+    std::ranges::stable_sort(sorted, {}, environment_of);
+    episodes = sorted;
+  }
   for (auto start = episodes.begin(); start != episodes.end();) {
     const int environment = environment_of(*start);
     const auto end = std::find_if(start, episodes.end(),
