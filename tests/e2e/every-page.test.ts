@@ -226,9 +226,16 @@ describe('with runs', () => {
     await drawn();
     wire.mode = 'refused';
     expect(await walk({ ...common, ...runPages }, { parts: '#main' })).toEqual([]);
-    for (const place of ['/environments', '/system', '/new/starter-frozen-lake', runPages.replay!]) {
+    for (const [place, text] of [
+      ['/environments', 'The server could not answer.'],
+      ['/new/starter-frozen-lake', 'The server could not answer.'],
+      ['/models', "Can't read the models."],
+      ['/studies', "Can't read the sweeps"],
+      [runPages.study!, "Can't read the sweep"],
+      ['/history/trash', "Can't read the trash"],
+    ] as const) {
       await go(place);
-      await page.locator('#main').getByText('The server could not answer.').first().waitFor();
+      await page.locator('#main').getByText(text, { exact: true }).first().waitFor();
     }
   });
 
