@@ -120,9 +120,11 @@ test('a run that collapsed shows what it lost, and a roll-back as the next step'
       `Collapsed: ${share(peak.success)} at iteration ${peak.iteration} → ${share(last.success)} at ${last.iteration}.Warned at ${warnedAt}.`,
     ),
   );
-  expect(
-    page.all('button').filter((each) => /^Roll back to iteration \d+…/.test(each.getAttribute('aria-label') ?? '')),
-  ).toHaveLength(1);
+  await page.shown(
+    () =>
+      page.all('button').filter((each) => /^Roll back to iteration \d+…/.test(each.getAttribute('aria-label') ?? ''))
+        .length === 1,
+  );
   expect(page.find('.run-link')!.textContent).toContain('Collapsed');
 });
 
