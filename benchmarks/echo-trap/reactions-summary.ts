@@ -42,7 +42,7 @@ function summaryOf(pairs: readonly Pair[]) {
   };
 }
 
-/** Summarizes pairs: all, by group, and by family. A setting is a pair; a family has several seeds. */
+/** Summarizes all pairs, then by group, and by family. A family is one configuration with several seeds, each of which is a pair. */
 export function summarize(pairs: readonly Pair[]) {
   const inGroup = (isIn: (typeof groups)[string]) => pairs.filter(({ notify: { label } }) => label && isIn(label));
   return {

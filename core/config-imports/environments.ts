@@ -124,7 +124,7 @@ function typeOf({ from }: Draft, tag: string): string {
   const proposal = nearest(tag, tags);
   if (!tags.includes(tag))
     throw invalid(
-      `${tag} is not an environment of the files.`,
+      `The files do not define ${tag} in custom_envs.`,
       proposal ? `Did you mean ${proposal}?` : 'Add the file with custom_envs, usually envs.yaml.',
     );
   throw invalid(`${path}.env_type is missing.`, `Set it, for example with +${path}.env_type=sokoban.`);
@@ -143,7 +143,7 @@ function environmentOf(draft: Draft, tag: string, at: string): EnvironmentConfig
   if (!isKnown(draft, tag))
     throw new Failure(
       'config_unsupported',
-      `${tag} trains in ${ragenType}, an environment that StarPO Studio does not have.`,
+      `${tag} uses the environment ${ragenType}, which StarPO Studio does not have.`,
       'Override es_manager.train.env_configs.tags with tags of sokoban, frozen_lake, bandit or webshop.',
     );
   const { type, defaults } = types[ragenType]!;
@@ -156,7 +156,9 @@ function environmentOf(draft: Draft, tag: string, at: string): EnvironmentConfig
   if (type === 'webshop') {
     config.wrapper = isSecondRagen(draft) ? 'ragen_v2' : 'ragen_v1';
     importCatalogue(draft, `${path}.env_config.dataset`, config);
-    draft.changed(`${tag}: the advice in observations is worded by StarPO Studio.`);
+    draft.changed(
+      `${tag}: the advice in observations has the same number of lines as in RAGEN, but different wording.`,
+    );
   }
   if (type === 'frozen-lake' && config.is_slippery === true)
     draft.changed(

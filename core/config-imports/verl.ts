@@ -1,5 +1,6 @@
 import { Failure } from '../contract/failure.ts';
 import { count } from '../contract/numbers.ts';
+import { listWithOr } from '../contract/sentence.ts';
 import type { Draft } from './draft.ts';
 
 /** Settings of verl that RAGEN and verl-agent share: loss, KL, optimizer, critic, sampling and schedule. */
@@ -306,5 +307,7 @@ export const unsupported = (source: string, value: string, choices: readonly str
   new Failure(
     'config_unsupported',
     `${source} = ${value} has no counterpart in StarPO Studio.`,
-    `Override it with one of ${choices.join(', ')}, for example ${source}=${choices[0]}.`,
+    choices.length === 1
+      ? `Override it: ${source}=${choices[0]}.`
+      : `Override it with ${listWithOr(choices)}, for example ${source}=${choices[0]}.`,
   );

@@ -47,7 +47,7 @@ export type TensorBoardState = z.infer<typeof tensorBoardState>;
 export const exportProcedures = {
   /**
    * Exports a run or sweep as a task (`export`) and answers when the files exist; `packed`: as one file, a zip if there are several. Throws `run_unknown`,
-   * `study_unknown`, `export_unsuitable`, `checkpoint_missing`, `rollout_corrupt`, `panel_changed`, `disk_full` or `task_canceled`.
+   * `study_unknown`, `export_unsuitable`, `config_invalid`, `config_version_unsupported`, `checkpoint_missing`, `rollout_corrupt`, `panel_changed`, `disk_full` or `task_canceled`.
    */
   'exports.make': {
     input: z.object({ of: exportSource, format: exportFormat, packed: z.boolean().optional() }),

@@ -76,7 +76,7 @@ export const importProcedures = {
   'uploads.drop': { changes, input: z.object({ files: z.array(fileId).max(2000) }), output: z.object({}) },
   /** Returns the runs in uploaded files, as a task; imports nothing. A file that can't be read is reported in `problem`. Throws `file_unknown` or `file_incomplete`. */
   'imports.inspect': { changes, input: z.object({ uploads, from }), output: z.array(importable) },
-  /** Imports one of these runs, as a task. Throws as `imports.inspect` does, and the run's `problem`, `bundle_...` or `disk_...`. */
+  /** Imports one of these runs, as a task. Throws as `imports.inspect` does, `import_run_unknown`, the run's `problem`, `bundle_...` or `disk_...`. */
   'imports.run': {
     changes,
     input: z.object({ uploads, key: z.string().max(3000), from, name: z.string().max(80).optional() }),

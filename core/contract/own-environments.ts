@@ -18,7 +18,7 @@ export const environmentChecks = [
   'starts and answers hello',
   'plays episodes with valid answers and finite rewards',
   'answers in time',
-  'answers fit in a line',
+  'answers are at most 1 MiB long',
   'the same seed gives the same episode',
   'an episode can be closed before its end',
   'a step after the end is tolerated',

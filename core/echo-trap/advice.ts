@@ -98,6 +98,7 @@ const remedies: readonly Remedy[] = [
     regimes: lowVariety,
     changes: (config) => {
       const { clip_low, clip_high } = config.policy_loss;
+      if (config.policy_loss.objective === 'sapo') return 'SAPO has no clip range.';
       if (takesOneStep(config)) return 'There is one optimizer step per iteration, so nothing is clipped.';
       if (clip_high > clip_low) return 'The upper clip range is already larger than the lower one.';
       return [{ path: 'policy_loss.clip_high', value: rounded(1.4 * clip_low) }];

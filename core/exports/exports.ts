@@ -153,11 +153,11 @@ export class Exports {
       return { title: name, runId: null, write };
     }
     const { runId, checkpoint } = of;
-    const { id, name, trap } = runs.get(runId);
+    const { id, name, task, trap } = runs.get(runId);
     const write = async (target: string, control: TaskControl) => {
       const config = await runs.config(runId);
       const starter = join(resources, 'starter');
-      const job = { home, starter, folder: runs.folder(runId), summary: { id, name, trap } };
+      const job = { home, starter, folder: runs.folder(runId), summary: { id, name, task, trap } };
       const thread = new WorkerThread<ExportFunctions>({
         script: workerScript(import.meta.filename, 'export-worker'),
         ...{ code: 'export_interrupted', purpose: 'writes the export' },

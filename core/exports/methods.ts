@@ -31,7 +31,7 @@ export function methodsText(
     opening(config, origin, reached),
     ...(config.task === 'warm_start' ? [] : reinforcementTexts(config, started)),
     optimizerText(config),
-    evaluationText(config, panels),
+    evaluationText(config, panels, reached),
     earlyStopText(config),
     machineText(config, started),
   ]
@@ -104,8 +104,8 @@ function rolloutText(config: RunConfig): string {
   const sampled =
     rollout.groups === 1 ? `one ${novelty}level${where}` : `each of ${rollout.groups} ${novelty}levels${where}`;
   const format = rollout.think
-    ? 'Each response contained reasoning, then an answer with the actions.'
-    : 'Each response contained an answer with the actions, without reasoning.';
+    ? 'The prompt asked for reasoning, then an answer with the actions.'
+    : 'The prompt asked for an answer with the actions, without reasoning.';
   const rounds =
     rollout.extra_rounds === 0
       ? ''
@@ -166,7 +166,7 @@ function programText({ command, weight }: RunConfig['reward']['program']): strin
 function filterText(config: RunConfig): string {
   const { filter, replay } = config;
   const replayed = replaysGroups(replay)
-    ? ` Groups of the previous ${replay.iterations === 1 ? 'iteration' : `${replay.iterations} iterations`} were replayed and made up ${Math.round(100 * replay.share)} % of each update.`
+    ? ` Groups of the previous ${replay.iterations === 1 ? 'iteration' : `${replay.iterations} iterations`} were replayed and made up at most ${Math.round(100 * replay.share)} % of each update.`
     : '';
   if (!canDropGroups(config)) return `Training used all groups.${replayed}`;
   return `Training used only ${keptGroups(filter)}.${replayed}`;
@@ -301,19 +301,22 @@ export const ownLevels = ({ levels, evaluation }: RunConfig) => ({
 
 export const unseenSeeds = 'with seeds not used in training';
 
-function evaluationText(config: RunConfig, panels: readonly PanelHash[]): string {
+/** `reached`: the last iteration. A run that ended early was not evaluated at its end. */
+function evaluationText(config: RunConfig, panels: readonly PanelHash[], reached: number): string {
   const { evaluation, environments, rollout, iterations } = config;
   const evaluated = environments.filter(({ validate }) => validate).length;
   if (evaluated === 0) return '';
-  const often =
-    evaluation.every === 0 || evaluation.every >= iterations - firstIteration(config)
-      ? 'At the start and the end'
-      : evaluation.every === 1
-        ? 'At the start and after every iteration'
-        : `At the start, every ${evaluation.every} iterations and at the end`;
+  const times = [
+    'at the start',
+    ...(evaluation.every === 0 || evaluation.every >= iterations - firstIteration(config)
+      ? []
+      : [evaluation.every === 1 ? 'after every iteration' : `every ${evaluation.every} iterations`]),
+    ...(reached < iterations || evaluation.every === 1 ? [] : ['at the end']),
+  ];
   const levels = `${count(evaluation.levels, 'fixed level')}${evaluated > 1 ? ' of each environment' : ''}`;
   const unseen = areUnseen(config, ownLevels(config)) ? ` ${unseenSeeds}` : '';
-  return `${often} the policy was evaluated on ${levels}${unseen}${panelsInBrackets(panels)} at ${samplingText({ ...rollout, temperature: evaluation.temperature })}.`;
+  const often = listWithAnd(times);
+  return `${often[0]!.toUpperCase()}${often.slice(1)} the policy was evaluated on ${levels}${unseen}${panelsInBrackets(panels)} at ${samplingText({ ...rollout, temperature: evaluation.temperature })}.`;
 }
 
 function earlyStopText(config: RunConfig): string {
@@ -335,11 +338,15 @@ function earlyStopText(config: RunConfig): string {
   return rules.length === 0 ? '' : `Training was set to stop early after ${listWithOr(rules)}.`;
 }
 
-function machineText({ precision, exactness }: RunConfig, started: RunRecord['started']): string {
+function machineText(config: RunConfig, started: RunRecord['started']): string {
+  const { precision, exactness, environments, reward } = config;
   const product = 'StarPO Studio';
   if (!started) return `Training was configured with ${product} (${precision}).`;
   const { device, device_name: name, threads, isa, build } = started;
   const where = device === 'cpu' ? `a CPU (${count(threads, 'thread')}, ${isa})` : (name ?? device);
-  const exact = exactness === 'exact' ? ', bit-reproducible' : '';
+  const hasPrograms =
+    environments.some(({ type }) => type === processEnvironment.type) || reward.program.command !== '';
+  const exactOnGpu = exactness === 'exact' ? ', with bit-identical log-probabilities in rollout and update' : '';
+  const exact = device !== 'cpu' ? exactOnGpu : hasPrograms ? '' : ', bit-reproducible';
   return `Training ran in ${precision} on ${where}${exact}, with ${product} (trainer ${build}).`;
 }

@@ -29,7 +29,7 @@ export interface ExportJob {
   /** Folder of the starter policy. */
   starter: string;
   folder: string;
-  summary: Pick<RunSummary, 'id' | 'name' | 'trap'>;
+  summary: Pick<RunSummary, 'id' | 'name' | 'task' | 'trap'>;
   /** run.json, not validated. */
   config: unknown;
   format: ExportFormat;
@@ -123,17 +123,14 @@ function nonEmpty<T>({ summary }: ExportJob, items: readonly T[], kind: keyof ty
   throw new Failure('export_unsuitable', `Run ${summary.id} has no ${kind} to export.`, missingData[kind]);
 }
 
-/** Throws `export_unsuitable` if the configuration is invalid: the run was imported, or created by another version. */
+/** Throws `export_unsuitable` for an imported run, `config_invalid` or `config_version_unsupported`. */
 function configOf({ config, summary }: ExportJob): RunConfig {
-  try {
-    return validateConfig(config);
-  } catch {
-    throw new Failure(
-      'export_unsuitable',
-      `The configuration of run ${summary.id} is not available: the run was imported, or created by another version.`,
-      'Export its metrics as CSV, JSON lines or TensorBoard events.',
-    );
-  }
+  if (summary.task !== 'imported') return validateConfig(config);
+  throw new Failure(
+    'export_unsuitable',
+    `Run ${summary.id} was imported and has no configuration of StarPO Studio.`,
+    'Export its metrics as CSV, JSON lines or TensorBoard events.',
+  );
 }
 
 /** Packs files into one zip without compression, since weights and Parquet do not compress. Returns its name. */

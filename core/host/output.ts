@@ -64,7 +64,7 @@ const inputCodes = new Set([
 export const paint = (color: 'red' | 'yellow', text: string, stream: NodeJS.WritableStream) =>
   styleText(color, text, { stream });
 
-/** Returns a string with control characters written as escapes of JSON: texts of imported runs must not control the terminal. */
+/** Returns a string with control characters, except tabs and newlines, as JSON escapes, so that texts of imported runs can't control the terminal. */
 export const printable = (text: string) =>
   text.replace(/[^\P{Cc}\t\n]/gu, (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`);
 

@@ -60,9 +60,9 @@ export type Hello = z.infer<typeof helloAnswer>['hello'];
 export type StateAnswer = z.infer<typeof resetAnswer>;
 export type StepAnswer = z.infer<typeof stepAnswer>;
 
-/** Maximum length of a line, as in the trainer. */
+/** Maximum length of a line in bytes, as in the trainer. */
 const lineLimit = 1 << 20;
-/** Maximum standard error to keep. Errors are at its end. */
+/** Maximum number of characters of stderr to keep. Errors are at its end. */
 const logLimit = 4096;
 /** The variables that the trainer passes on. */
 const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TMPDIR', 'TZ'];

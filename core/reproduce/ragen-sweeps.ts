@@ -24,7 +24,7 @@ export const banditRev: PaperTask = {
 export const webShop: PaperTask = { name: 'webshop', title: 'WebShop', environment: 'webshop' };
 export const gridTasks = [sokoban, lake];
 
-/** Returns whether a model has presets of a task. */
+/** Returns whether a model has presets for a task. */
 export const has = (model: string, { name }: PaperTask): boolean => presetIds.has(`${model}-${name}-starpo-s`);
 const presetIds = new Set(presets.map(({ id }) => id));
 

@@ -56,19 +56,19 @@ const estimators: Readonly<Record<string, Estimator>> = {
     algorithm: 'GiGPO',
     title: 'GiGPO, compares equal states',
     method: ({ advantage }, whitened) =>
-      `Advantages are the sum of an episode's reward relative to its group, and ${advantage.step_weight} times the return from a turn on relative to other turns from the same state (GiGPO, arXiv:2505.10978; discount per turn ${advantage.turn_gamma}${scaled(advantage)})${whitened}.`,
+      `Advantages are the sum of an episode's reward relative to its group, and ${advantage.step_weight} times the return from a turn onward relative to other turns from the same state (GiGPO, arXiv:2505.10978; discount per turn ${advantage.turn_gamma}${scaled(advantage)})${whitened}.`,
   },
   hgpo: {
     algorithm: 'HGPO',
     title: 'HGPO, compares equal histories',
     method: ({ advantage }, whitened) =>
-      `Advantages compare the return from a turn on with other turns that share ${advantage.history === 0 ? 'the last state' : `up to ${advantage.history + 1} last states`}, weighted by history length (HGPO, arXiv:2602.22817; α = ${advantage.history_exponent}, discount per turn ${advantage.turn_gamma}${scaled(advantage)})${whitened}.`,
+      `Advantages compare the return from a turn onward with other turns that share ${advantage.history === 0 ? 'the last state' : `up to the last ${advantage.history + 1} states`}, weighted by history length${advantage.episode_term ? ', and episode scores with those of the group' : ''} (HGPO, arXiv:2602.22817; α = ${advantage.history_exponent}, discount per turn ${advantage.turn_gamma}${scaled(advantage)})${whitened}.`,
   },
   reinforce_plus_plus: {
     algorithm: 'REINFORCE++',
     title: 'REINFORCE++',
     method: ({ advantage }, whitened) =>
-      `Advantages are the discounted return from each token on (REINFORCE++, arXiv:2501.03262; γ = ${advantage.gamma})${whitened}.`,
+      `Advantages are the discounted return from each token onward (REINFORCE++, arXiv:2501.03262; γ = ${advantage.gamma})${whitened}.`,
   },
   bi_level_gae: {
     algorithm: 'Bi-level PPO',

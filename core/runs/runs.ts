@@ -84,7 +84,7 @@ export class Runs {
       throw new Failure(
         'run_completed',
         `Run ${runId} has completed.`,
-        `Extend it with Train more on its page, or with \`starpo extend ${runId} ITERATIONS\`.`,
+        `Extend it with ${task === 'reinforce' ? 'Train more on its page, or with ' : ''}\`starpo extend ${runId} ITERATIONS\`.`,
       );
     const config = validateConfig(this.configNow(runId));
     this.requireCheckpoint(runId, config);

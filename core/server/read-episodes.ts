@@ -63,7 +63,7 @@ function rolloutPaths(core: Core, runId: string, iteration: number, split: strin
   if (paths.removed)
     throw new Failure(
       'rollout_gone',
-      `The ${split} episodes at iteration ${iteration} were deleted, as rollout_files allows.`,
+      `The ${split} episodes at iteration ${iteration} were deleted by rollout_files or by Free disk space.`,
       'Choose another iteration. Evaluations are always kept.',
     );
   return paths;

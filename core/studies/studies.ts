@@ -119,7 +119,7 @@ export class Studies {
     }
   }
 
-  /** Returns the runs that are neither finished nor queued or training. `create`: creates the missing ones first. */
+  /** Returns the runs that can be started: not finished, queued or running. `create`: creates the missing ones first. Throws `study_completed` if there are none. */
   async startable(id: string, { create = false } = {}): Promise<string[]> {
     const { studyFiles, runs, supervisor } = this.parts;
     await supervisor.scanNow();
@@ -134,7 +134,7 @@ export class Studies {
     if (startable.length > 0) return startable;
     throw new Failure(
       'study_completed',
-      `No run of the sweep ${id} can be started: all have completed, or are queued or running.`,
+      `No run of the sweep ${id} can be started: all have completed, stopped early, or are queued or running.`,
       'Cancel the sweep first, or create another one.',
     );
   }
@@ -260,7 +260,7 @@ export class Studies {
     return { status: summary.status, finished: isFinished(summary), iteration, iterations };
   };
 
-  /** Returns whether a run is neither finished nor queued or training. A run that stopped early is finished: resuming it would train it beyond the rule. */
+  /** Returns whether a run is not finished, queued or running. A run that stopped early is finished: resuming it would train it beyond the rule. */
   private isStartable(runId: string): boolean {
     const state = this.stateOf(runId);
     return !state || (!state.finished && !isActive(state.status));

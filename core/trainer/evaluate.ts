@@ -62,7 +62,11 @@ export function launchEvaluation(
       const ending = `The evaluation ended with ${signal ?? `status ${status}`}.`;
       const unexplained = canceled
         ? new Failure('evaluation_canceled', 'The evaluation was canceled.', 'Start it again.')
-        : new Failure('trainer_failed', ending, 'Start it again.');
+        : new Failure(
+            'trainer_failed',
+            ending,
+            'Start it again. If the system ran out of memory, close other programs first.',
+          );
       reject(parseTrainerError(errors) ?? unexplained);
     });
   });

@@ -25,8 +25,8 @@ double golden_value(std::uint64_t tensor, std::uint64_t element) {
   return static_cast<double>(z >> 40) / 8388608 - 1;
 }
 
-// Returns weights with norms around 1, biases around 0, and matrices that keep the scale of their input. Embeddings,
-// which are tied to the head, give a distribution far from uniform.
+// Returns weights: those of norm layers around 1, biases around 0, and matrices that keep the scale of their input.
+// Embeddings, which are tied to the head, give a distribution far from uniform.
 std::vector<float> golden_weights(const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
   for (std::size_t index = 0; index < layout.tensors().size(); ++index) {

@@ -8,7 +8,7 @@ export function CopyManually({ text, close }: { text: string; close: () => void 
     <Dialog
       onClose={close}
       title="Copy the text"
-      description="The browser doesn't allow access to the clipboard. Press Ctrl+C to copy the selected text."
+      description="The browser doesn't allow access to the clipboard. Copy the selected text with the keyboard."
       actions={<Button onClick={close}>Close</Button>}
     >
       <label className={styles.field}>

@@ -13,10 +13,10 @@ export function NotifyChoice() {
       className={`toggle ${styles.choice}`}
       aria-pressed={on}
       onClick={() => void setEnabled(!on)}
-      title="Show a desktop notification when the window is in the background"
+      title="Show a desktop notification for warnings and ended runs while the window is in the background"
     >
       <Icon name="bell" size={13} />
-      {on ? 'Notifications on' : 'Notify me of warnings'}
+      Notify me
     </button>
   );
 }

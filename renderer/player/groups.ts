@@ -8,10 +8,10 @@ export interface Group {
   /** Seed of the level. */
   seed: number;
   members: EpisodeSummary[];
-  /** Void members. The figures below exclude them. */
+  /** Number of void episodes. The figures below exclude them. */
   voids: number;
   solved: number;
-  /** Mean of the rewards; null if all members are void. */
+  /** Mean of the rewards; null if all episodes are void. */
   mean: number | null;
   /** Sample standard deviation of the rewards (n - 1); null for fewer than two scored episodes. */
   rewardStd: number | null;
@@ -55,6 +55,6 @@ function areEqual(rewards: readonly number[]): boolean {
   return most - least <= 1e-9 * Math.max(1, Math.abs(least), Math.abs(most));
 }
 
-/** Describes how many members were solved, such as `3 of 7 solved, 1 void`. */
+/** Describes how many episodes were solved, such as `3 of 7 solved, 1 void`. */
 export const solvedText = ({ solved, members, voids }: Pick<Group, 'solved' | 'members' | 'voids'>): string =>
   `${solved} of ${members.length - voids} solved${voids > 0 ? `, ${voids} void` : ''}`;

@@ -288,13 +288,13 @@ describe("RAGEN's configuration", () => {
     [
       ['es_manager.train.env_configs.tags=[SimpleSokobann]'],
       'config_invalid',
-      /SimpleSokobann is not an environment/,
+      /The files do not define SimpleSokobann/,
       /SimpleSokoban\?/,
     ],
     [
       ['es_manager.train.env_configs.tags=[MetamathQA]'],
       'config_unsupported',
-      /metamathqa, an environment that StarPO Studio does not have/,
+      /uses the environment metamathqa, which StarPO Studio does not have/,
       /bandit or webshop/,
     ],
     [
@@ -321,7 +321,7 @@ describe("RAGEN's configuration", () => {
       [...secondFilter, '+actor_rollout_ref.rollout.rollout_filter_top_p_prob_mode=none'],
       'config_unsupported',
       /top_p_prob_mode = none/,
-      /linear, softmax/,
+      /linear or softmax, for example/,
     ],
     [['trainer.total_training_steps=null'], 'config_invalid', /total_training_steps is not set/, /=200/],
     [

@@ -608,6 +608,8 @@ describe('advice', () => {
       acts: false,
       action: { changes: [] },
     });
+    const sapo: RunConfig = { ...config, policy_loss: { ...config.policy_loss, objective: 'sapo' } };
+    expect(byId(adviceFor('warning', 'template', sapo, 80)).clip_higher).toMatchObject({ acts: false });
     const filtered: RunConfig = { ...config, filter: { ...config.filter, strategy: 'fraction', keep: 0.75 } };
     expect(byId(adviceFor('warning', 'template', filtered, 80)).varied_groups).toMatchObject({
       acts: true,

@@ -329,7 +329,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     );
     for (const sentence of [
       'Up to 2 further rounds were sampled per iteration, to replace groups with equal rewards (dynamic sampling, arXiv:2503.14476).',
-      'Groups of the previous 3 iterations were replayed and made up 25 % of each update.',
+      'Groups of the previous 3 iterations were replayed and made up at most 25 % of each update.',
       'a cost of 0.5 for a response of the maximum length, falling to 0 over the 40 tokens before it',
       'Each reward term was normalized to mean 0 and standard deviation 1 within each group, and the terms were added with their weights (GDPO, arXiv:2601.05242).',
       ', whitened over the episodes.',
@@ -352,9 +352,12 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     );
     const orphan = methods('checkpoint 3 of another run', fork);
     expect(orphan).toMatch(/^We trained checkpoint 3 of another run .* for 2 iterations with seed 1\. Each iteration/);
-    expect(orphan).toContain('At the start and the end the policy was evaluated on 256 fixed levels with seeds');
+    expect(orphan).toContain('At the start and at the end the policy was evaluated on 256 fixed levels with seeds');
     // The filter keeps all groups.
     expect(orphan).not.toContain('stop early');
+    expect(methods('a model', { iterations: 50 })).toContain(
+      'At the start and every 20 iterations the policy was evaluated',
+    );
     const later = methods('a model', { 'start.model': '/home/runs/gone/checkpoints/000004' });
     expect(later).toMatch(/for 5 iterations with seed 1\. Training started from checkpoint 4 of another run, whose/);
     const demonstrations = methods('a model', { task: 'warm_start', 'evaluation.every': 1, 'evaluation.levels': 1 });

@@ -229,7 +229,7 @@ describe('a notification', () => {
     await page.shown(button(/Notify me/));
     expect(requestPermission).not.toHaveBeenCalled();
     await page.click(button(/Notify me/));
-    await page.shown(button(/Notifications on/));
+    await page.shown(() => button(/Notify me/)()?.getAttribute('aria-pressed') === 'true');
     expect(requestPermission).toHaveBeenCalledOnce();
     location.hash = '#/start';
     await page.core.runs.command(runId, 'checkpoint');
@@ -279,7 +279,7 @@ describe('a notification', () => {
     const runId = await trainWithMetrics('template', 30, 'warning');
     page.open(`#/run/${runId}`);
     await page.click(head);
-    await page.click(button(/Notifications on/));
+    await page.click(button(/Notify me/));
     await page.click(button(/Notify me/));
     expect(chooseNotifications.mock.calls).toEqual([['on'], ['off'], ['on']]);
     await page.core.runs.command(runId, 'checkpoint');

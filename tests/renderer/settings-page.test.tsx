@@ -71,7 +71,7 @@ test('in a browser the page explains how to set the folder', async () => {
   useNotifications.setState({ permission: 'blocked' });
   await page.shown(page.withText('[aria-label="Notifications"] p', 'Notifications are blocked.'));
   useNotifications.setState({ permission: 'off' });
-  await page.shown(page.withText('[aria-label="Notifications"] button', 'Notify me of warnings'));
+  await page.shown(page.withText('[aria-label="Notifications"] button', 'Notify me'));
 });
 
 const tensorBoard = 'section[aria-label="TensorBoard"]';

@@ -2,7 +2,7 @@
 
 #include "algorithm/advantage.h"
 
-// The estimators behind token_advantages.
+// Estimators with a critic, GiGPO, HGPO and shared helpers, for token_advantages.
 namespace starpo {
 
 // Token indices of a turn: [first, last].

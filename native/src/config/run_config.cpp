@@ -238,7 +238,8 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
   if (rollout.group_size == 1 && config.advantage.estimator != AdvantageEstimator::rloo &&
       compares_in_group(config.advantage.estimator))
     warnings.push_back("rollout.group_size is 1: advantages compare an episode with its group, so nothing is learned");
-  if (config.filter.strategy == FilterStrategy::fraction && config.filter.keep == 0)
+  const bool ranks_groups = rollout.group_size > 1 || config.filter.score != FilterScore::reward_std;
+  if (config.filter.strategy == FilterStrategy::fraction && config.filter.keep == 0 && ranks_groups)
     warnings.push_back("filter.keep is 0: the filter keeps only one group per environment");
   if (config.optimizer.learning_rate == 0)
     warnings.push_back("optimizer.learning_rate is 0: the policy does not change");

@@ -43,7 +43,7 @@ function Export({ text, onClose }: { text: string; onClose: () => void }) {
       setMessage('Copied.');
     } catch {
       field.current?.select();
-      setMessage('Press Ctrl+C to copy the selected text.');
+      setMessage('Copy the selected text with the keyboard.');
     }
   }
   function save(): void {

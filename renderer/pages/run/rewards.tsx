@@ -44,7 +44,7 @@ export function Rewards({ runId }: { runId: string }) {
 
 type Iterations = RewardHistogram['iterations'];
 
-/** Returns the index of the last iteration up to the given one, whose own episodes may have been deleted. */
+/** Returns the index of the last listed iteration up to `iteration`, or 0. `iteration` itself is not listed if its episodes were deleted. */
 const nearest = (iterations: Iterations, iteration: number) =>
   Math.max(
     0,

@@ -13,7 +13,7 @@ interface PageChoicesProps {
 }
 
 const recommendedText =
-  'StarPO-S (GRPO), which beat StarPO-S (PPO) after equal compute. Other tasks, and Qwen2.5: StarPO-S (PPO).';
+  'FrozenLake and Sokoban: StarPO-S (GRPO), which beat StarPO-S (PPO) after equal compute. Other tasks and Qwen2.5: StarPO-S (PPO).';
 
 /** Shows settings for all presets: the algorithm and the automatic action. */
 export function PageChoices({ algorithms, chosen, choose, automaticAction, chooseAutomaticAction }: PageChoicesProps) {
@@ -58,7 +58,7 @@ export function PageChoices({ algorithms, chosen, choose, automaticAction, choos
       </fieldset>
       <p id="algorithm-method" className="muted small" role="status">
         {chosen?.baseline && <span className="badge">Baseline</span>} {chosen ? chosen.method : recommendedText}
-        {chosen?.starpo === false && ' Tasks with a single turn and Qwen2.5 presets keep StarPO-S.'}
+        {chosen?.starpo === false && ' Presets with Bandit and of Qwen2.5 keep StarPO-S.'}
       </p>
       <AutomaticActionChoice value={automaticAction} choose={chooseAutomaticAction} />
     </section>

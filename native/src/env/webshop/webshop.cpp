@@ -115,8 +115,9 @@ WebShop::WebShop(const WebShopConfig& config) : config_(config), shop_(open_goal
                                                                             : kTestGoals + kValidationGoals + 1;
   if (goals < needed)
     throw Error("config_invalid",
-                "catalogue: has " + std::to_string(goals) + " goals, but the split needs " + std::to_string(needed),
-                "use a larger catalogue, such as synthetic:1000:1");
+                "the catalogue has " + std::to_string(goals) + " goals, but the split needs " + std::to_string(needed),
+                config_.human_goals ? "use a larger catalogue, such as synthetic:5000:1, or set human_goals to false"
+                                    : "use a larger catalogue, such as synthetic:1000:1");
   auto permutation = std::make_shared<std::vector<std::uint32_t>>(goals);
   std::iota(permutation->begin(), permutation->end(), 0);
   PythonRandom random(kPermutationSeed);
