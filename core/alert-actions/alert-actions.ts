@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { KeyedMutex } from '../base/keyed-mutex.ts';
 import type { Alert, AlertAction, Input, KnownAction } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import { isAlarm } from '../echo-trap/machine.ts';
+import { isLive } from '../contract/run-facts.ts';
+import { isAlarm } from '../contract/trap-words.ts';
 import { readActions, unfinishedActions } from '../history/annotations.ts';
 import { lastStart } from '../history/queries.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import { ActionPerformer, isActive, type PerformerParts, type PlannedAction, pauseIdOf } from './performer.ts';
+import { ActionPerformer, type PerformerParts, type PlannedAction, pauseIdOf } from './performer.ts';
 import { pinRollbackCheckpoints } from './pins.ts';
 import { commandPlan, type Plan, rollBackPlan } from './plan.ts';
 
@@ -41,7 +42,7 @@ export class AlertActions {
       }),
     );
     for (const { run, action } of unfinishedActions(history.database)) this.complete(run, action);
-    for (const run of runs.list()) if (isActive(run)) this.respond(run.id);
+    for (const run of runs.list()) if (isLive(run.status)) this.respond(run.id);
   }
 
   /** Applies advice chosen by the user. Throws as `echoTrap.act` does. */
@@ -102,7 +103,7 @@ export class AlertActions {
       const alarm = newAlarm(annotations.alerts(runId), actions);
       const run = runs.get(runId);
       // The monitor may have recovered since an alarm that was raised without a host.
-      if (!alarm || !isActive(run) || !run.trap || !isAlarm(run.trap.state)) return;
+      if (!alarm || !isLive(run.status) || !run.trap || !isAlarm(run.trap.state)) return;
       const config = await this.config(runId);
       if (config.automatic_action !== 'notify') await this.actAutomatically(runId, config, alarm);
     });
@@ -162,7 +163,7 @@ export class AlertActions {
   private async pin(runId: string): Promise<void> {
     const { history, runs, log } = this.parts;
     try {
-      if (!isActive(runs.get(runId)) || (await this.config(runId)).automatic_action !== 'rollback') return;
+      if (!isLive(runs.get(runId).status) || (await this.config(runId)).automatic_action !== 'rollback') return;
       const trap = await history.trap(runId);
       if (!this.closed) pinRollbackCheckpoints(runs.folder(runId), trap?.lastHealthy ?? null);
     } catch (error) {

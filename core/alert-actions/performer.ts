@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import type { KnownAction, RunSummary } from '../contract/contract.ts';
+import type { KnownAction } from '../contract/contract.ts';
 import { asFailure, Failure, ignoring } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
 import { derivedName, rolledBackTo } from '../contract/run-names.ts';
@@ -37,8 +37,6 @@ export type PlannedAction = Plan &
 
 /** Returns the id of the pause that replaces a failed roll-back. It is the same each time the roll-back is retried. */
 export const pauseIdOf = (id: string) => `${id}-pause`;
-
-export const isActive = ({ status }: Pick<RunSummary, 'status'>) => isLive(status);
 
 /** Performs actions. Records each in the run's annotations before and after, so that a later process can complete it without repeating a step. */
 export class ActionPerformer {
@@ -87,7 +85,7 @@ export class ActionPerformer {
     { id, alert }: Pick<PlannedAction, 'id' | 'alert'>,
     error: unknown,
   ): PlannedAction | null {
-    if (this.closed || !isActive(this.parts.runs.get(runId))) return null;
+    if (this.closed || !isLive(this.parts.runs.get(runId).status)) return null;
     const { code, message: why } = asFailure(error);
     if (code === 'run_active') return null;
     const message = `Paused, not rolled back: ${why}`;
@@ -113,7 +111,7 @@ export class ActionPerformer {
     const done = planned || doneMessages[command];
     const { status } = runs.get(runId);
     if (kind === 'pause' && status === 'paused') return done;
-    if (kind === 'stop' && !isActive({ status })) return done;
+    if (kind === 'stop' && !isLive(status)) return done;
     // A user gets an error after a minute without a response; an automatic action waits longer.
     const timeout = by === 'monitor' ? trainerTimeout : undefined;
     const { accepted, message } = await runs.command(runId, command, {}, timeout);
@@ -159,11 +157,11 @@ export class ActionPerformer {
   private async stop(runId: string): Promise<void> {
     const { runs, supervisor, trainer } = this.parts;
     // Without a response in time, the trainer still receives the command after its update.
-    if (isActive(runs.get(runId)))
+    if (isLive(runs.get(runId).status))
       await runs.command(runId, 'stop').catch(ignoring('run_not_active', 'trainer_not_responding'));
     const start = performance.now();
     // Waits until the journal has the end, then until the trainer's lock is released, which happens when its process exits.
-    while (isActive(runs.get(runId)) || (await trainer.status(runs.folder(runId))).running) {
+    while (isLive(runs.get(runId).status) || (await trainer.status(runs.folder(runId))).running) {
       if (performance.now() - start > trainerTimeout)
         throw new Failure(
           'run_active',

@@ -58,7 +58,6 @@ export class Tasks {
       done: 0,
       total: 0,
       etaSeconds: null,
-      startedAt: Date.now(),
       failure: null,
     };
     const abort = new AbortController();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiError, memoryPart, modelCard, runId, runName, runSource } from './runs.ts';
+import { apiError, modelCard, runId, runName, runSource } from './runs.ts';
 
 /** Data of the configuration form, which the renderer draws. */
 
@@ -23,7 +23,6 @@ const formField = z.object({
   unit: z.string(),
   help: z.string(),
   type: z.enum(['integer', 'number', 'boolean', 'choice', 'string', 'text']),
-  minimum: z.number().nullable(),
   maximum: z.number().nullable(),
   choices: z.array(z.object({ value: z.string(), title: z.string() })),
 });
@@ -171,7 +170,6 @@ export const promptPreview = z.object({
       bytes: z.number(),
       /** Free memory of the machine (CPU) or total memory of the GPU, in bytes; null if unknown. */
       available: z.number().nullable(),
-      parts: z.array(memoryPart),
     })
     .nullable(),
   /** Why the run does not fit. */
@@ -234,6 +232,6 @@ export const trainMoreProcedures = {
       name: runName.optional(),
       ...launch,
     }),
-    output: z.object({ runId, optimizerKept: z.boolean() }),
+    output: z.object({ runId }),
   },
 } as const;

@@ -308,10 +308,7 @@ export const procedures = {
     output: z.array(episodeSummary),
   },
   /** `split` defaults to `train`. Throws `rollout_unknown` or `rollout_gone`. */
-  'rollouts.thoughts': {
-    input: z.object({ runId, iteration: z.int(), split: z.string().max(64).optional() }),
-    output: thoughts,
-  },
+  'rollouts.thoughts': { input: z.object({ runId, iteration: z.int() }), output: thoughts },
   'rollouts.replay': { input: z.object({ runId, episodeId: z.string().max(128) }), output: replay },
   /** Returns the first episode of a level (group) from several files, for example at different checkpoints; null if it is missing or void. */
   'rollouts.level': {

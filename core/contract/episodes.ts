@@ -98,10 +98,9 @@ export const replay = z.object({
 });
 export type Replay = z.infer<typeof replay>;
 
-/** First thoughts of one iteration: the reasoning of each episode's first turn, or the whole response if it has no reasoning. */
+/** First thoughts of the training episodes of one iteration: the reasoning of each episode's first turn, or the whole response if it has no reasoning. */
 export const thoughts = z.object({
   iteration: z.int(),
-  split: z.string(),
   episodes: z.int(),
   /** Most common first. */
   thoughts: z.array(
@@ -115,8 +114,6 @@ export const thoughts = z.object({
   ),
   /** Why the episodes are missing if only their index is left; null if all are available. */
   missing: z.string().nullable(),
-  /** Iterations of this split that have thoughts, ascending. */
-  iterations: z.array(z.int()),
 });
 export type Thoughts = z.infer<typeof thoughts>;
 

@@ -29,7 +29,7 @@ export type ExportSource = z.infer<typeof exportSource>;
 export const madeExport = z.object({
   exportId,
   folder: z.string(),
-  files: z.array(z.object({ name: z.string(), bytes: z.number() })),
+  files: z.array(z.object({ name: z.string() })),
 });
 export type MadeExport = z.infer<typeof madeExport>;
 

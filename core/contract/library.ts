@@ -15,7 +15,7 @@ export type Refusal = z.infer<typeof refusal>;
 
 /** Disk use of the data folder, in bytes. */
 const diskUse = z.object({
-  runs: z.array(z.object({ runId, rollouts: z.number(), checkpoints: z.number(), total: z.number() })),
+  runs: z.array(z.object({ runId, total: z.number() })),
   trash: z.number(),
   free: z.number(),
 });

@@ -12,7 +12,6 @@ const gpuSample = z.object({
 
 /** A sample of the machine's load. */
 const machineSample = z.object({
-  time: z.number().describe('ms since the epoch'),
   /** Utilization of all cores since the previous sample, 0 to 1. */
   cpu: z.number(),
   /** Memory used by all programs. */

@@ -52,8 +52,6 @@ export type RunCheckpoints = z.infer<typeof runCheckpoints>;
 /** A model on the hub. */
 const hubModel = z.object({
   repository,
-  /** Commit to download. */
-  revision: z.string(),
   license: z.string().nullable(),
   licenseLink: z.string().nullable(),
   parameters: z.number().nullable(),

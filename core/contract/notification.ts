@@ -2,6 +2,7 @@ import { alertTitle } from './alert-words.ts';
 import type { Alert, KnownRunStatus, RunSummary, TrapLevel } from './contract.ts';
 import { knownWord } from './open-words.ts';
 import { evaluatedSuccess, isLive } from './run-facts.ts';
+import { alarmStates } from './trap-words.ts';
 
 /** A desktop notification about a run. */
 export interface NotificationText {
@@ -73,11 +74,10 @@ function newAlarm(alerts: readonly Alert[]): Alert | null {
   }, null);
 }
 
-const alarms: readonly Alert['level'][] = ['warning', 'collapsing', 'collapsed'];
 /** Returns the rank of an alert, or -1 if it is not an alarm. Only alerts of the monitor have a level. */
 function rankOf(alert: Alert | null): number {
   if (alert && alert.level === null) return alert.severity === 'warning' || alert.severity === 'critical' ? 0 : -1;
-  return alarms.indexOf(alert?.level ?? null);
+  return alarmStates.indexOf(alert?.level ?? '');
 }
 
 function endWords(run: RunSummary): string {

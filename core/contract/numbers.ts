@@ -8,5 +8,8 @@ export function bytes(count: number): string {
 export const scientific = (value: number) =>
   value !== 0 && Math.abs(value) < 0.01 ? value.toExponential().replace(/e([+-]?)0*(\d)/, 'e$1$2') : String(value);
 
+/** Formats a share in [0, 1]: `35.9 %`; empty if it is undefined. */
+export const percent = (share: number | undefined) => (share === undefined ? '' : `${(share * 100).toFixed(1)} %`);
+
 /** Formats a number with its noun: `1 run`, `2 runs`. */
 export const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;

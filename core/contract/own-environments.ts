@@ -50,13 +50,10 @@ export const ownEnvironment = z.object({
   id,
   name,
   ...ownCommand.shape,
-  /** SHA-256 of folder, line break and command. Consent is stored under it. */
-  digest: z.string(),
   /** Whether the user has confirmed the command. */
   confirmed: z.boolean(),
   /** Valid actions that the program reported; null for free text. */
   actions: z.array(z.string()).nullable(),
-  addedAt: z.number().describe('ms since the epoch'),
   rules: environmentRules,
   /** Result of the last checks; null before the first. */
   checks: z.object({ time: z.number(), rows: z.array(checkRow) }).nullable(),

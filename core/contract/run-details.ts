@@ -21,8 +21,6 @@ export const rewardHistogram = z.object({
   bins: z.int(),
   /** Iterations whose episodes are indexed, ascending. `counts` has the episodes per bin. */
   iterations: z.array(z.object({ iteration: z.int(), counts: z.array(z.int()) })),
-  /** Training rollouts that are not indexed yet. */
-  pending: z.int(),
 });
 export type RewardHistogram = z.infer<typeof rewardHistogram>;
 

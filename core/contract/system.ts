@@ -17,7 +17,6 @@ export const device = z.object({
 /** State of the NVIDIA GPUs; `problem` is the reason if none is usable (docs/formats/devices.md). */
 export const cudaState = z.object({
   runtimeVersion: z.string().nullable(),
-  driverVersion: z.string().nullable(),
   problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
 });
 

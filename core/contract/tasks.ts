@@ -14,7 +14,6 @@ export const task = z.object({
   /** 0 if unknown. */
   total: z.int(),
   etaSeconds: z.number().nullable(),
-  startedAt: z.number().describe('ms since the epoch'),
   cancelable: z.boolean(),
   failure: apiError.nullable(),
 });

@@ -26,6 +26,12 @@ export const indicatorTitles: Record<TrapIndicator['name'], string> = {
   success: 'Success',
 };
 
+/** States of the monitor that warn of a collapse, the least severe first. */
+export const alarmStates: readonly string[] = ['warning', 'collapsing', 'collapsed'] satisfies TrapVerdict[];
+
+/** Returns whether a state warns of a collapse. Unknown states do not. */
+export const isAlarm = (state: string): boolean => alarmStates.includes(state);
+
 /** Returns the display name of a state or level. An unknown value is returned unchanged. */
 export const stateTitle = (state: OpenWord<TrapVerdict | TrapLevel>): string => knownWord(stateTitles, state) ?? state;
 

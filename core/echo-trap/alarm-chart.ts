@@ -1,3 +1,4 @@
+import { escaped } from '../contract/markup.ts';
 import { windowOf } from './collapse-rule.ts';
 import type { LabeledRun } from './labeled-runs.ts';
 
@@ -18,8 +19,6 @@ const top = 64;
 const lane = 9;
 const gap = 12;
 const colors = ['#1f6feb', '#9a6700', '#8250df', '#57606a'];
-
-const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 
 /**
  * Returns a standalone SVG with one row per run, collapsed runs first by onset: success as a faint line, a shaded area after the onset, and a lane of

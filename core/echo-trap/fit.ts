@@ -1,10 +1,11 @@
 import type { TrapState } from '../contract/echo-trap.ts';
 import { Failure } from '../contract/failure.ts';
 import { count } from '../contract/numbers.ts';
+import { isAlarm } from '../contract/trap-words.ts';
 import { shippedCalibration } from './calibration.ts';
 import { factsOf } from './facts.ts';
 import type { LabeledRun } from './labeled-runs.ts';
-import { advance, isAlarm, newStanding, targetOf, warningRisk } from './machine.ts';
+import { advance, newStanding, targetOf, warningRisk } from './machine.ts';
 import { Monitor } from './monitor.ts';
 import { followOutcome, newOutcomeMemory } from './outcome.ts';
 import { type Example, type Fit, fitRidge } from './ridge.ts';

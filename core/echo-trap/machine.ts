@@ -1,5 +1,5 @@
 import type { TrapLevel, TrapState, TrapVerdict } from '../contract/echo-trap.ts';
-import { knownWord, type OpenWord } from '../contract/open-words.ts';
+import { isAlarm } from '../contract/trap-words.ts';
 import type { Detector } from './detector.ts';
 import type { Outcome } from './outcome.ts';
 import { clearRisk, minimumObserved, observedRisk, warnRisk, watchRisk } from './risk.ts';
@@ -35,8 +35,6 @@ const ranks: Record<TrapVerdict, number> = {
 };
 /** Returns whether a state is `healthy`, `solved` or `unmeasured`. */
 export const isCalm = (state: TrapVerdict): boolean => ranks[state] === ranks.healthy;
-/** Returns whether a state is `warning` or worse. Unknown states are not. */
-export const isAlarm = (state: OpenWord<TrapVerdict>) => (knownWord(ranks, state) ?? 0) >= ranks.warning;
 
 /** Returns whether reasoning is, or becomes, the same on every level. */
 export const losesVariety = (state: TrapVerdict): boolean => state === 'narrowing' || state === 'locked';

@@ -1,22 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { AlertEvidence } from '../contract/contract.ts';
 import type { EchoTrap, RegimeMap, TrapLevel, TrapRegime, TrapSignal, TrapState } from '../contract/echo-trap.ts';
+import { isAlarm } from '../contract/trap-words.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { adviceFor } from './advice.ts';
 import { type Calibration, shippedCalibration } from './calibration.ts';
 import type { Detector, View } from './detector.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { indicatorsOf, isMeasured, whyUnmeasured } from './indicators.ts';
-import {
-  advance,
-  clearsAfter,
-  isAlarm,
-  isCalm,
-  losesVariety,
-  newStanding,
-  type Standing,
-  targetOf,
-} from './machine.ts';
+import { advance, clearsAfter, isCalm, losesVariety, newStanding, type Standing, targetOf } from './machine.ts';
 import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
 import { clearRisk, collapseRateOf, contributionsOf, riskOf, warnRisk, watchRisk } from './risk.ts';

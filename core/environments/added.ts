@@ -6,9 +6,7 @@ import { type EnvironmentRules, ownEnvironment } from '../contract/own-environme
 import { writeWhole } from '../run-directory/write-whole.ts';
 
 /** An environment that the user has added, as stored in `environments.json` of the data folder. */
-const addedEnvironment = ownEnvironment
-  .omit({ digest: true, confirmed: true, preset: true })
-  .extend({ preset: z.boolean() });
+const addedEnvironment = ownEnvironment.omit({ confirmed: true, preset: true }).extend({ preset: z.boolean() });
 export type AddedEnvironment = z.infer<typeof addedEnvironment>;
 
 const file = z.object({ version: z.literal(1), environments: z.array(addedEnvironment) });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { readFile, rm, stat } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
@@ -96,11 +96,8 @@ export class Exports {
     try {
       ensureFolder(exportsFolder(this.parts.home));
       ensureFolder(folder);
-      const files = (await write(folder)).map(async (name) => {
-        const { size: bytes } = await stat(join(folder, name));
-        return { name, bytes };
-      });
-      const made = { exportId, folder, files: await Promise.all(files) };
+      const files = await write(folder);
+      const made = { exportId, folder, files: files.map((name) => ({ name })) };
       this.expire(exportId);
       return made;
     } catch (error) {

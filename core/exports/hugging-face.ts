@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
-import { copyFile, link, readdir, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { RunConfig } from '../run-config/schema.ts';
 import { requireCheckpoint } from '../run-directory/checkpoints.ts';
+import { linkOrCopy } from '../run-directory/copy-file.ts';
 import { checkpointPath } from '../run-directory/names.ts';
 
 /** Model files of a checkpoint (docs/formats/checkpoint.md). */
@@ -35,10 +35,6 @@ export async function writeHuggingFace(
   await writeFile(join(target, 'README.md'), card);
   await writeFile(join(target, 'run.json'), `${JSON.stringify(withoutFolders(config), null, 2)}\n`);
   return [...files, 'README.md', 'run.json'].sort();
-}
-
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE));
 }
 
 /** Shortens local paths to their last part. */

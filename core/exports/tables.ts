@@ -1,6 +1,6 @@
 import { collapseInWords } from '../contract/collapse-words.ts';
 import type { Estimate, PanelHash, Study, StudyRow } from '../contract/contract.ts';
-import { count } from '../contract/numbers.ts';
+import { count, percent } from '../contract/numbers.ts';
 import { panelsInBrackets, panelWords } from '../contract/panel-words.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
 import { lastIterationsTitle, spreadInWords } from '../contract/study-words.ts';
@@ -15,8 +15,6 @@ interface PaperTable {
   head: string[];
   rows: string[][];
 }
-
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
 function estimateText(estimate: Estimate | null): string {
   if (!estimate) return '–';

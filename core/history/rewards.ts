@@ -1,7 +1,7 @@
 import type { RewardHistogram } from '../contract/contract.ts';
 import { trainSplit } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
-import { prepared, preparedValue } from './statements.ts';
+import { prepared } from './statements.ts';
 
 /** Approximate number of bins. */
 const targetBins = 20;
@@ -12,12 +12,7 @@ export function readRewards(database: HistoryDatabase, runId: string): RewardHis
     database,
     'SELECT min(reward) AS least, max(reward) AS most FROM episodes WHERE run = ? AND split = ?',
   ).get(runId, trainSplit)!;
-  const pending = preparedValue<[string, string], number>(
-    database,
-    `SELECT count(*) FROM rollouts LEFT JOIN indexed_rollouts AS indexed USING (run, iteration, split)
-     WHERE run = ? AND split = ? AND removed = 0 AND indexed.run IS NULL`,
-  ).get(runId, trainSplit)!;
-  if (least === null || most === null) return { first: 0, step: 1, bins: 0, iterations: [], pending };
+  if (least === null || most === null) return { first: 0, step: 1, bins: 0, iterations: [] };
   const step = roundStep((most - least) / targetBins);
   const lowest = Math.round(least / step);
   const bins = Math.round(most / step) - lowest + 1;
@@ -34,7 +29,7 @@ export function readRewards(database: HistoryDatabase, runId: string): RewardHis
     const within = Math.min(bins - 1, Math.max(0, bin));
     iterations.at(-1)!.counts[within]! += count;
   }
-  return { first: lowest * step, step, bins, iterations, pending };
+  return { first: lowest * step, step, bins, iterations };
 }
 
 /** Returns the next larger of 1, 2 or 5 times a power of ten; 0.1 if all rewards are equal. */

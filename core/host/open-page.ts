@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 
 /** Opens an address in the program that the desktop chose for it. Returns false without a desktop. */
-export async function openPage(address: string, environment = process.env): Promise<boolean> {
+export async function openPage(address: string): Promise<boolean> {
   const mac = process.platform === 'darwin';
-  if (!mac && !environment.DISPLAY && !environment.WAYLAND_DISPLAY) return false;
+  if (!mac && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return false;
   const opening = spawn(mac ? 'open' : 'xdg-open', [address], { stdio: 'ignore', detached: true });
   opening.unref();
   return once(opening, 'spawn').then(

@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { pasteable } from '../base/pasteable.ts';
 import type { AlertAction, RunSummary } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
+import { percent } from '../contract/numbers.ts';
 import { panelHashes } from '../contract/panel-words.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
 import { lastSignal } from './signals.ts';
@@ -120,8 +121,6 @@ export const print = (text: string) => void process.stdout.write(`${printable(te
 
 /** Prints a string with commands to run, in backticks, as they work when pasted. */
 export const advise = (text: string) => print(pasteable(text));
-
-export const percent = (share: number | undefined) => (share === undefined ? '' : `${(share * 100).toFixed(1)} %`);
 
 /** `42 s`, `5 min`, `2 h 10 min`. */
 export function durationText(seconds: number): string {

@@ -146,11 +146,11 @@ export class Downloads {
   }
 
   private async toHubModel(hubRevision: HubRevision): Promise<HubModel> {
-    const { repository, revision, license, licenseLink, parameters, files } = hubRevision;
+    const { repository, license, licenseLink, parameters, files } = hubRevision;
     const folder = this.folderOf(repository);
     ensureFolder(this.parts.folder);
     return {
-      ...{ repository, revision, license, licenseLink, parameters, folder },
+      ...{ repository, license, licenseLink, parameters, folder },
       files: files.length,
       bytes: sizeOf(hubRevision),
       free: await freeBytes(this.parts.folder),

@@ -50,10 +50,9 @@ export class OwnEnvironments {
   list(): OwnEnvironment[] {
     const digests = this.parts.trainer.confirmed?.digests() ?? [];
     return readAdded(this.parts.home).map(({ preset, ...added }) => {
-      const digest = commandDigest(added);
       return {
         ...added,
-        ...{ digest, confirmed: digests.includes(digest), preset: preset ? ownPresetName(added) : null },
+        ...{ confirmed: digests.includes(commandDigest(added)), preset: preset ? ownPresetName(added) : null },
       };
     });
   }
@@ -80,7 +79,6 @@ export class OwnEnvironments {
       name: title,
       ...own,
       actions,
-      addedAt: Date.now(),
       rules: initialRules,
       checks: null,
       preset: false,

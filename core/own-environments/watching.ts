@@ -1,4 +1,4 @@
-import { constants, copyFile, link, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../base/folders.ts';
 import type { TaskControl } from '../base/tasks.ts';
@@ -6,6 +6,7 @@ import { type WatchedEpisodes, watchedEpisodes } from '../contract/contract.ts';
 import { ignoring } from '../contract/failure.ts';
 import { sentence } from '../contract/sentence.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { linkOrCopy } from '../run-directory/copy-file.ts';
 import type { Episode } from '../run-directory/episode.ts';
 import { evaluationResult, readResult } from '../run-directory/evaluations.ts';
 import { checkpointPath, runFiles, trainerState } from '../run-directory/names.ts';
@@ -44,7 +45,7 @@ export async function watchEpisodes(
   await writeFile(join(folder, runFiles.config), JSON.stringify(config));
   await writeFile(join(folder, policyFile), JSON.stringify(policy));
   for (const file of await readdir(model))
-    if (file !== trainerState) await linkFile(join(model, file), join(weights, file));
+    if (file !== trainerState) await linkOrCopy(join(model, file), join(weights, file)).catch(ignoreDirectory);
   // The trainer plays only checkpoints of the run in the folder.
   const state = join(weights, 'trainer-state.json');
   await rm(state, { force: true });
@@ -58,11 +59,7 @@ export async function watchEpisodes(
   await rm(weights, { recursive: true, force: true });
 }
 
-/** Links a file, or copies it from another disk. Directories, such as caches of a download, are ignored. */
-async function linkFile(from: string, to: string): Promise<void> {
-  await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE).catch(ignoreDirectory));
-}
-
+/** Ignores directories, such as caches of a download. */
 function ignoreDirectory(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EISDIR' && error.code !== 'ENOTSUP') throw error;
 }

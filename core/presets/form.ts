@@ -17,7 +17,7 @@ import { environmentWords, typeWords } from './environment-words.ts';
 /** Settings that get a multi-line text field. */
 const longTexts = /\.prompt\.(system|first|next)$/;
 
-function fieldOf({ type, minimum, maximum, choices = [], path }: Field, words: FieldWords): FormField {
+function fieldOf({ type, maximum, choices = [], path }: Field, words: FieldWords): FormField {
   const kind = longTexts.test(path) ? 'text' : (type as FormField['type']);
   return {
     path: words.path,
@@ -25,7 +25,6 @@ function fieldOf({ type, minimum, maximum, choices = [], path }: Field, words: F
     unit: words.unit ?? '',
     help: words.help ?? settingHelp(path),
     type: kind,
-    minimum: minimum ?? null,
     maximum: maximum ?? null,
     choices: choices.map((value) => ({ value, title: words.choices?.[value] ?? value })),
   };

@@ -28,8 +28,8 @@ function expanded(path: string, environment: NodeJS.ProcessEnv): string {
 }
 
 /** Returns the cached models, each at its best revision, sorted by repository. */
-export function cachedModels(environment: NodeJS.ProcessEnv = process.env): CachedModel[] {
-  const cache = hubCache(environment);
+export function cachedModels(): CachedModel[] {
+  const cache = hubCache();
   return namesIn(cache).flatMap((name) => {
     const [kind, owner, ...rest] = name.split('--');
     if (kind !== 'models' || owner === undefined || rest.length === 0) return [];

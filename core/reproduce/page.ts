@@ -1,3 +1,4 @@
+import { escaped } from '../contract/markup.ts';
 import { markdownText } from '../exports/escape.ts';
 
 /** A part of a report, written as Markdown and as HTML. Texts are plain. */
@@ -21,9 +22,6 @@ function markdownBlock(block: Block): string {
   if ('commands' in block) return `\`\`\`sh\n${block.commands.join('\n')}\n\`\`\``;
   return [line(block.head), `|${' --- |'.repeat(block.head.length)}`, ...block.rows.map(line)].join('\n');
 }
-
-const escaped = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 const style = `
 :root { color-scheme: light dark; --line: #d8dce3; --sunken: #f3f5f8; --muted: #5c6470; }

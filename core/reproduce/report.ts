@@ -1,5 +1,5 @@
 import type { RunSummary } from '../contract/contract.ts';
-import { count } from '../contract/numbers.ts';
+import { count, percent } from '../contract/numbers.ts';
 import { wilson } from '../echo-trap/score.ts';
 import { differenceOf, type Measured, measured, type RunResult, type Verdict, verdictOf } from './measure.ts';
 import type { Block } from './page.ts';
@@ -38,7 +38,6 @@ export interface ReportFacts {
 /** Results by the sweep's id in the paper; sweeps that do not exist yet are absent. */
 export type Results = ReadonlyMap<string, SweepResult>;
 
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 const unmeasured = 'not measured';
 
 /** Returns the report of all studies. */

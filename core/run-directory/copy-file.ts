@@ -1,11 +1,16 @@
 import { constants, createReadStream, createWriteStream } from 'node:fs';
-import { copyFile, rm, stat } from 'node:fs/promises';
+import { copyFile, link, rm, stat } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { named } from '../contract/file-errors.ts';
 
 /** Maximum size of files that are copied in one step. */
 const singleStepSize = 8 << 20;
+
+/** Links a file, or copies it to another disk. */
+export async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE));
+}
 
 interface CopyOptions {
   /** Aborts the copy, which then throws the signal's reason. */

@@ -42,7 +42,8 @@ export const tensorBoardFolder = (home: string) => join(home, 'tensorboard');
 export const runFolder = (home: string, runId: string) => join(home, 'runs', runId);
 
 /** Returns a run id of preset, local time and a random suffix. Ids of a preset sort by time. */
-export function newRunId(preset: string, now = new Date()): string {
+export function newRunId(preset: string): string {
+  const now = new Date();
   const two = (value: number) => String(value).padStart(2, '0');
   const date = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
   const time = `${two(now.getHours())}${two(now.getMinutes())}`;

@@ -51,8 +51,8 @@ export class Sizes {
     const key = `${last_seq} ${annotations_bytes}`;
     const cached = this.cache.get(id);
     if (cached?.key === key && Date.now() - cached.time < validity) return cached.size;
-    const { rollouts, checkpoints, total } = await measureRun(runFolder(this.parts.home, id));
-    const size = { runId: id, rollouts, checkpoints, total };
+    const { total } = await measureRun(runFolder(this.parts.home, id));
+    const size = { runId: id, total };
     this.cache.set(id, { key, time: Date.now(), size });
     return size;
   }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { PromptPreview } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
-import { deviceBytes, deviceMemoryParts } from '../presets/device-memory.ts';
+import { deviceBytes } from '../presets/device-memory.ts';
 import { inTitles } from '../presets/form.ts';
 import type { Preset } from '../presets/presets.ts';
 import { type ModelShape, publishedModels } from '../presets/published.ts';
@@ -36,7 +36,7 @@ export async function previewConfig(parts: PreviewParts, { set = {}, ...source }
     return {
       ...{ ...limits, environments: prompts.map(withCommand(config)), problem: null, memoryProblem: memory.problem },
       memory: memory.plan
-        ? { ...memory.plan, bytes: memory.plan.total_bytes, available: memory.plan.free_bytes }
+        ? { device: memory.plan.device, bytes: memory.plan.total_bytes, available: memory.plan.free_bytes }
         : await gpuMemory(parts, config, preset),
     };
   } catch (error) {
@@ -77,7 +77,6 @@ async function gpuMemory(
     device: gpu?.id ?? config.device,
     bytes: deviceBytes(config, shape),
     available: gpu?.memory_bytes ?? null,
-    parts: deviceMemoryParts(config, shape),
   };
 }
 

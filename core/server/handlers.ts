@@ -84,8 +84,7 @@ export function createHandlers(core: Core, session: ClientSession = noClient): H
     'configs.preview': (newRun) => previewConfig(core, newRun),
     'runs.trainMore': async ({ runId, id, iterations, name, ...launch }) => {
       const extension = extensionOf(core.home, core.runs.get(runId), iterations);
-      const forkId = await createAndLaunch(core, { ...extension, id, name }, launch);
-      return { runId: forkId, optimizerKept: extension.keepOptimizer };
+      return { runId: await createAndLaunch(core, { ...extension, id, name }, launch) };
     },
     'runs.list': () => runs.list(),
     'runs.unreadable': () => unreadableFolders(database, core.home),
@@ -163,13 +162,9 @@ export function createHandlers(core: Core, session: ClientSession = noClient): H
     'rollouts.list': ({ runId }) => listRollouts(database, runs.require(runId)),
     'rollouts.rewards': ({ runId }) => core.history.reader.call('rewards', runs.require(runId)),
     'rollouts.episodes': ({ runId, iteration, split }) => readFromRollout(core, runId, iteration, split, readEpisodes),
-    'rollouts.thoughts': async ({ runId, iteration, split = trainSplit }) => ({
+    'rollouts.thoughts': async ({ runId, iteration }) => ({
       iteration,
-      split,
-      ...(await readFromRollout(core, runId, iteration, split, readThoughts)),
-      iterations: listRollouts(database, runId)
-        .filter((file) => file.split === split)
-        .map((file) => file.iteration),
+      ...(await readFromRollout(core, runId, iteration, trainSplit, readThoughts)),
     }),
     'rollouts.replay': async ({ runId, episodeId }) =>
       toReplay(

@@ -62,7 +62,6 @@ export class Gauges {
     const cpu = all > 0 ? (now.busy - this.before.busy) / all : 0;
     this.before = now;
     const sample: MachineSample = {
-      time: Date.now(),
       cpu: Math.min(1, Math.max(0, cpu)),
       memoryBytes: memory().used,
       diskFreeBytes: disk(this.home).free,

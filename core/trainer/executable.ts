@@ -6,8 +6,8 @@ import { listWithOr } from '../contract/sentence.ts';
 const name = process.platform === 'win32' ? 'starpo-trainer.exe' : 'starpo-trainer';
 
 /** Returns the candidate paths of the trainer: STARPO_TRAINER alone if it is set, otherwise the checkout's build, then the app's resources. */
-export function trainerCandidates(resources: string, environment: NodeJS.ProcessEnv = process.env): string[] {
-  if (environment.STARPO_TRAINER) return [resolve(environment.STARPO_TRAINER)];
+export function trainerCandidates(resources: string): string[] {
+  if (process.env.STARPO_TRAINER) return [resolve(process.env.STARPO_TRAINER)];
   return [resolve(resources, '../native/build', name), join(resources, 'bin', name)];
 }
 

@@ -51,7 +51,6 @@ const deviceList = z.looseObject({
   build: z.string().nullish(),
   cuda: z.looseObject({
     runtime_version: z.string().nullable(),
-    driver_version: z.string().nullable(),
     problem: cudaState.shape.problem,
   }),
 });
@@ -61,11 +60,11 @@ export type Devices = Pick<SystemInfo, 'devices' | 'cuda'> & { build: string | n
 /** Parses the output of `devices --json` (docs/formats/devices.md). */
 export function parseDevices(answer: unknown): Devices {
   const { devices, build, cuda } = deviceList.parse(answer);
-  const { runtime_version: runtimeVersion, driver_version: driverVersion, problem } = cuda;
+  const { runtime_version: runtimeVersion, problem } = cuda;
   return {
     devices: devices.map((each) => ({ ...each, ...(each.hint && { hint: sentence(each.hint) }) })),
     build: build || null,
-    cuda: { runtimeVersion, driverVersion, problem: problem && inSentences(problem) },
+    cuda: { runtimeVersion, problem: problem && inSentences(problem) },
   };
 }
 

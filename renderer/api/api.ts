@@ -13,6 +13,12 @@ export interface Api extends Pick<Client, 'call' | 'on'> {
   onState(handler: (state: ConnectionState) => void): () => void;
 }
 
+/** Calls back after every (re)connection, because notices may have been missed. Returns a function that stops it. */
+export const onOpen = (api: Api, callback: () => void) =>
+  api.onState((state) => {
+    if (state === 'open') callback();
+  });
+
 /** Returns whether a request failed because the connection was lost. Callers retry after a reconnection. */
 export const isConnectionLost = (cause: unknown): boolean =>
   cause instanceof Failure && cause.code === 'connection_lost';

@@ -1,3 +1,4 @@
+import { escaped } from '../../core/contract/markup.ts';
 import { type AxisKind, axisLabels, byIteration } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
 import { columnsOfAll, layOut, type Values } from './layout.ts';
@@ -50,7 +51,7 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
   const add = (name: string, attributes: Record<string, string | number>, content = '') =>
     parts.push(element(name, attributes, content));
   const text = (content: string, at: { x: number; y: number }, more: Record<string, string | number> = {}) =>
-    add('text', { ...at, fill: color('text-muted'), 'font-size': 12, ...more }, escaped(content));
+    add('text', { ...at, fill: color('text-muted'), 'font-size': 12, ...more }, escapedXml(content));
 
   add('rect', { width, height, fill: color('panel') });
   text(spec.title, { x: 16, y: 28 }, { 'font-size': 16, 'font-weight': 600, fill: color('text') });
@@ -114,7 +115,7 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
       'font-size': 12,
       fill: color('text-faint'),
     };
-    plotted.push(element('text', position, escaped(label)));
+    plotted.push(element('text', position, escapedXml(label)));
     before = { at, left: right - label.length * letterWidth };
   }
   let labels = 0;
@@ -128,7 +129,7 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
       stroke: color('amber'),
       'stroke-dasharray': '3 3',
     };
-    plotted.push(element('line', line, element('title', {}, escaped(title))));
+    plotted.push(element('line', line, element('title', {}, escapedXml(title))));
     if (label === undefined) continue;
     const isRight = at > (box.left + box.right) / 2;
     const position = {
@@ -138,7 +139,7 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
       'font-size': 12,
       fill: color('amber'),
     };
-    plotted.push(element('text', position, escaped(label)));
+    plotted.push(element('text', position, escapedXml(label)));
   }
   // Unique, so that a page can contain several charts.
   const clipId = `plot-${spec.id.replace(/[^a-z0-9]/gi, '-')}`;
@@ -194,18 +195,9 @@ const round = (value: number) => Math.round(value * 100) / 100;
 
 /** Returns an XML element. `content` is XML. */
 export function element(name: string, attributes: Record<string, string | number>, content = ''): string {
-  const text = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
+  const text = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapedXml(String(value))}"`);
   return content ? `<${name}${text.join('')}>${content}</${name}>` : `<${name}${text.join('')}/>`;
 }
 
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 /** Escapes text and removes control characters, which XML can't contain. */
-export const escaped = (text: string) =>
-  text.replace(/[\p{Cc}\uFFFE\uFFFF]/gu, ' ').replace(/[&<>"']/g, (character) => entities[character]!);
+export const escapedXml = (text: string) => escaped(text.replace(/[\p{Cc}\uFFFE\uFFFF]/gu, ' '));

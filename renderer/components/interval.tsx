@@ -5,14 +5,13 @@ interface IntervalProps {
   value: number;
   low: number;
   high: number;
-  color?: string;
 }
 
 /** Shows the 95 % interval of a rate as a bar and as numbers. */
-export function Interval({ value, low, high, color = 'accent' }: IntervalProps) {
+export function Interval({ value, low, high }: IntervalProps) {
   const position = (share: number) => `${Math.min(100, Math.max(0, share * 100))}%`;
   return (
-    <span className="interval" title="95 % interval" style={{ color: `var(--${color})` }}>
+    <span className="interval" title="95 % interval">
       <span className="interval-axis" aria-hidden="true">
         <span className="interval-bar" style={{ left: position(low), width: position(high - low) }} />
         <span className="interval-value" style={{ left: position(value) }} />

@@ -12,8 +12,6 @@ import {
 } from '../../core/contract/run-facts.ts';
 import { nameParts } from '../../core/contract/run-names.ts';
 
-export { isLive };
-
 /** Returns the latest success rates in [0, 1], averaged over evaluation sets. */
 export function successOf({ latest }: RunSummary): {
   evaluation: number | undefined;
@@ -124,3 +122,6 @@ export function machineText({ machine }: RunSummary): string {
   if (device === 'cpu') return `CPU, ${count(threads, 'thread')}`;
   return name ?? device;
 }
+
+/** Returns whether a run has a policy to play: it trains by reinforcement learning and has started. */
+export const hasPolicy = ({ task, startedAt }: RunSummary) => task === 'reinforce' && startedAt !== null;

@@ -37,8 +37,6 @@ export const stateLabel = (state: OpenWord<TrapVerdict | TrapLevel>): StateLabel
   tone: knownWord(tones, state) ?? 'warning',
 });
 
-export const isAlarm = (state: string): boolean => ['warning', 'collapsing', 'collapsed'].includes(state);
-
 interface RegimeLabel {
   word: string;
   meaning: string;

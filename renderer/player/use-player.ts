@@ -45,7 +45,7 @@ function run(store: ReplayStore): () => void {
 }
 
 /** Returns whether the user prefers reduced motion, which skips the motion between boards. */
-function prefersReducedMotion(): boolean {
+export function prefersReducedMotion(): boolean {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }
 

@@ -2,12 +2,13 @@ import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { panelHashes } from '../../core/contract/panel-words.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
+import { isAlarm } from '../../core/contract/trap-words.ts';
 import { formatRoute } from '../base/routes.ts';
 import { Progress, runLabel, StatusDot } from '../components/basics.tsx';
 import { percent } from '../components/format.ts';
 import { Icon } from '../components/icon.tsx';
 import { initials, shortened, shortParts, successOf } from '../components/run-facts.ts';
-import { isAlarm, sinceText, stateLabel, toneIcons } from '../components/trap-labels.ts';
+import { sinceText, stateLabel, toneIcons } from '../components/trap-labels.ts';
 
 /** Maximum number of runs in the sidebar; History lists all. */
 const maxListed = 60;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Input, NoticeName, Output, ProcedureName } from '../../core/contract/contract.ts';
-import { isConnectionLost } from '../api/api.ts';
+import { isConnectionLost, onOpen } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { useApp } from './app-store.ts';
 
@@ -42,12 +42,7 @@ export function useFollowed<P extends ProcedureName>(
           onError(cause);
         },
       );
-    const stops = [
-      api.on(notice, request),
-      api.onState((state) => {
-        if (state === 'open') request();
-      }),
-    ];
+    const stops = [api.on(notice, request), onOpen(api, request)];
     return () => {
       active = false;
       for (const stop of stops) stop();

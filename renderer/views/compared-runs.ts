@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { createStore, type StoreApi, useStore } from 'zustand';
 import type { Alert } from '../../core/contract/contract.ts';
-import { type Api, isConnectionLost } from '../api/api.ts';
+import { type Api, isConnectionLost, onOpen } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
@@ -62,8 +62,7 @@ function follow(api: Api, store: ComparedStore, id: string): () => void {
       change({});
     }),
     api.on('alerts', ({ alerts }) => catchUp.notice(() => change({ alerts })), id),
-    api.onState((state) => {
-      if (state !== 'open') return;
+    onOpen(api, () => {
       catchUp
         .snapshot(request, ([{ config }, alerts]) => {
           received = { ...received, config: true };

@@ -1,4 +1,4 @@
-import type { Api } from '../api/api.ts';
+import { type Api, onOpen } from '../api/api.ts';
 import type { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
 import { loadSeries } from './load-series.ts';
@@ -18,8 +18,8 @@ export function followSeries(api: Api, runId: string, series: RunSeries, onLoad:
   };
   const stops = [
     api.on('metrics', (notice) => catchUp.notice(() => series.apply(notice)), runId),
-    api.onState((state) => {
-      if (state === 'open') catchUp.snapshot(request, apply).catch(() => {});
+    onOpen(api, () => {
+      catchUp.snapshot(request, apply).catch(() => {});
     }),
   ];
   return () => {

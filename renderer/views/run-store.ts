@@ -12,7 +12,7 @@ import type {
   RunStorage,
 } from '../../core/contract/contract.ts';
 import { Failure } from '../../core/contract/failure.ts';
-import { type Api, isConnectionLost } from '../api/api.ts';
+import { type Api, isConnectionLost, onOpen } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
 import { loadSeries } from './load-series.ts';
@@ -184,8 +184,7 @@ export function followRun(api: Api, store: RunStore): () => void {
       },
       runId,
     ),
-    api.onState((state) => {
-      if (state !== 'open') return;
+    onOpen(api, () => {
       catchUp.snapshot(request, load).catch(fail);
       loadEchoTrap();
     }),

@@ -1,10 +1,11 @@
-import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { EpisodeSummary, RolloutBoards } from '../../core/contract/contract.ts';
 import { navigate } from '../base/router.ts';
 import { formatRoute, type Route } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
 import { resultWord, voidText } from '../components/episode-result.tsx';
 import { number, signed } from '../components/format.ts';
+import { useWidth } from '../components/use-width.ts';
 import { type Group, groupsOf, solvedText } from '../player/groups.ts';
 import { paintingOfBoards } from '../player/paintings.ts';
 import styles from './wall.module.css';
@@ -38,9 +39,9 @@ export function WallField({
   onStart,
   onEnd,
 }: WallFieldProps) {
-  const field = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const width = useWidth(field);
+  // Measured before the first paint, because a wall of unknown width would be very high.
+  const { ref: field, width } = useWidth();
   const groups = useMemo(() => groupsOf(boards.episodes.map(({ summary }) => summary)), [boards]);
   const painted = useMemo(() => wallBoards(boards, groups), [boards, groups]);
   const layout = useMemo(() => {
@@ -219,21 +220,6 @@ function wallBoards(boards: RolloutBoards, groups: readonly Group[]): WallBoard[
     group: indices.get(episode.summary.group)!,
     member: episode.summary.member,
   }));
-}
-
-/** Returns the element's width in CSS pixels; 0 until measured. */
-function useWidth(element: React.RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0);
-  // Measured before the first paint, because a wall of unknown width would be very high.
-  useLayoutEffect(() => {
-    const observed = element.current!;
-    const measure = () => setWidth(observed.clientWidth);
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(observed);
-    return () => observer.disconnect();
-  }, [element]);
-  return width;
 }
 
 /** Returns whether any part of the element is visible. */

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { pinRollbackCheckpoints, rollbackCheckpoints } from '../../core/alert-actions/pins.ts';
 import type { AlertAction, KnownAction, RunSummary } from '../../core/contract/contract.ts';
-import { isAlarm } from '../../core/echo-trap/machine.ts';
+import { isAlarm } from '../../core/contract/trap-words.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { readActions } from '../../core/history/annotations.ts';
 import type { Core, CoreOptions } from '../../core/index.ts';

@@ -10,14 +10,13 @@ const example = JSON.parse(readFileSync(file, 'utf8'));
 
 const withProblem = (code: string) => ({
   runtimeVersion: '13.0',
-  driverVersion: '12.2',
   problem: { code, message: 'the message', hint: 'the hint' },
 });
 
 test('the devices example has a usable and an unusable GPU', () => {
   const { devices, cuda, build } = parseDevices(example);
   expect({ cuda, build }).toEqual({
-    cuda: { runtimeVersion: '13.0', driverVersion: '13.0', problem: null },
+    cuda: { runtimeVersion: '13.0', problem: null },
     build: example.build,
   });
   expect(gpuFindings(devices, cuda)).toEqual([

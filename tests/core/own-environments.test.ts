@@ -123,7 +123,7 @@ test('an unconfirmed command never runs, also if the list was copied from anothe
   const marker = join(world.folder, 'was-run');
   const environment = { id: 'copied', name: 'Copied', command: `touch '${marker}'; cat`, directory: world.folder };
   const rules = { max_turns: 5, max_actions_per_turn: 1, max_actions: 5 };
-  const entry = { ...environment, actions: null, addedAt: 0, rules, checks: null, preset: true };
+  const entry = { ...environment, actions: null, rules, checks: null, preset: true };
   writeFileSync(join(world.home, 'environments.json'), JSON.stringify({ version: 1, environments: [entry] }));
   const { call } = await api();
   const refused = { code: 'command_not_confirmed', unconfirmed: { command: entry.command, directory: world.folder } };

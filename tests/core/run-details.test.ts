@@ -118,10 +118,10 @@ test('rewards are counted per iteration, in bins that are centered on round numb
   const lines = journalOf([began(null), ...[...written, evaluated].map((each): [string, object] => ['rollout', each])]);
   writeFileSync(join(folder, 'events.jsonl'), `${lines.join('\n')}\n`);
   const core = await world.core();
-  expect(readRewards(core.database, 'played')).toMatchObject({ bins: 0, iterations: [], pending: 2 });
+  expect(readRewards(core.database, 'played')).toMatchObject({ bins: 0, iterations: [] });
   await core.episodeIndex.indexAll();
-  const { first, step, bins, iterations, pending } = readRewards(core.database, 'played');
-  expect({ first, step, bins, pending }).toEqual({ first: 0, step: 0.05, bins: 21, pending: 0 });
+  const { first, step, bins, iterations } = readRewards(core.database, 'played');
+  expect({ first, step, bins }).toEqual({ first: 0, step: 0.05, bins: 21 });
   // Every third episode fails.
   for (const { counts } of iterations) expect([counts[0], counts[20]]).toEqual([2, 4]);
   expect(iterations.map(({ iteration, counts }) => [iteration, counts.reduce((sum, each) => sum + each, 0)])).toEqual([

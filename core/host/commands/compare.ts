@@ -1,11 +1,12 @@
 import type { Client } from '../../contract/client.ts';
 import type { Output, RunSettings, RunSummary } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
+import { percent } from '../../contract/numbers.ts';
 import { panelHashes } from '../../contract/panel-words.ts';
 import { evaluatedLabel } from '../../contract/run-facts.ts';
 import { distinctName } from '../../contract/run-names.ts';
 import { isDerived } from '../../facts/setting-facts.ts';
-import { durationText, percent, print, table } from '../output.ts';
+import { durationText, print, table } from '../output.ts';
 import { findRun } from '../run-reference.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
 

@@ -1,12 +1,12 @@
 import { type Client, connectionLost } from '../../contract/client.ts';
 import type { Evaluation } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
-import { count } from '../../contract/numbers.ts';
+import { count, percent } from '../../contract/numbers.ts';
 import { shortHash } from '../../contract/panel-words.ts';
 import type { NewEvaluation } from '../../evaluations/evaluations.ts';
 import { checkpointMissing } from '../../run-directory/checkpoints.ts';
 import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
-import { percent, print } from '../output.ts';
+import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { acrossHosts, withStudio } from './with-client.ts';
 

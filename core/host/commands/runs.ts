@@ -9,9 +9,9 @@ import type {
   UnreadableFolder,
 } from '../../contract/contract.ts';
 import { checkLine, verdictSummary } from '../../contract/first-step-words.ts';
-import { bytes, count } from '../../contract/numbers.ts';
+import { bytes, count, percent } from '../../contract/numbers.ts';
 import { shortHash } from '../../contract/panel-words.ts';
-import { actionText, advise, percent, print, runHeadings, runRow, successLine, table } from '../output.ts';
+import { actionText, advise, print, runHeadings, runRow, successLine, table } from '../output.ts';
 import { logText } from './logs.ts';
 import { type CommandOptions, withClient, withRun } from './with-client.ts';
 

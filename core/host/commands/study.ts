@@ -12,12 +12,12 @@ import {
 import { createSweeps } from '../../contract/create-sweeps.ts';
 import { Failure, messageOf } from '../../contract/failure.ts';
 import { problemIn } from '../../contract/issue-words.ts';
-import { count } from '../../contract/numbers.ts';
+import { count, percent } from '../../contract/numbers.ts';
 import { panelWords } from '../../contract/panel-words.ts';
 import { iterationsInWords, lastIterationsTitle, spreadInWords } from '../../contract/study-words.ts';
 import { nearest } from '../../run-config/nearest.ts';
 import { requireJsonFile } from '../../run-directory/parse-line.ts';
-import { advise, percent, print, table } from '../output.ts';
+import { advise, print, table } from '../output.ts';
 import { resolveSource, resolveStudy } from '../run-reference.ts';
 import { printDeleted } from './library.ts';
 import { resolveFolders, withAbsoluteFolders } from './new.ts';

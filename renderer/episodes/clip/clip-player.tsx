@@ -7,6 +7,7 @@ import { useTheme } from '../../base/theme.ts';
 import { useInView } from '../../charts/use-in-view.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
 import { onImageDecoded } from '../../environments/images.ts';
+import { prefersReducedMotion } from '../../player/use-player.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './clip.module.css';
 import { type Clip, describeClip, resultText, stageTitle } from './clip.ts';
@@ -141,5 +142,3 @@ function usePlayback(
     return () => frames.cancel(tick);
   }, [picture, playing, inView]);
 }
-
-const prefersReducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,19 +1,11 @@
 import type { EpisodeSummary, Replay, ReplayTurn } from '../../../core/contract/contract.ts';
+import { escaped } from '../../../core/contract/markup.ts';
 import { count } from '../../../core/contract/numbers.ts';
 import { resultWord } from '../../components/episode-result.tsx';
 import { signed } from '../../components/format.ts';
 import { describeFrame } from '../../environments/describe.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 import { playerHash, playerMarkup, playerScript } from './page-player.ts';
-
-/** Escapes text from models, environments and users. */
-export const escaped = (text: string) =>
-  text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 
 const style = `:root{color-scheme:light dark}body{max-width:860px;margin:32px auto;padding:0 16px;font:16px/1.5 system-ui,sans-serif}
 h1{font-size:28px;margin:0}h2{font-size:16px;margin:0 0 8px}section{margin:24px 0;padding:16px;border:1px solid #8886;border-radius:10px}

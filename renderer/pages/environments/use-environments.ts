@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ApiError, OwnEnvironment } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
-import { isConnectionLost } from '../../api/api.ts';
+import { isConnectionLost, onOpen } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 
 interface Environments {
@@ -22,9 +22,7 @@ export function useEnvironments(): Environments {
     };
     const stops = [
       api.on('environments', ({ environments }) => void show(environments)),
-      api.onState((connection) => {
-        if (connection === 'open') api.call('environments.list', {}).then(show, fail);
-      }),
+      onOpen(api, () => api.call('environments.list', {}).then(show, fail)),
     ];
     return () => {
       active = false;

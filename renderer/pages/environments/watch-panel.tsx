@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { EpisodeSummary, OwnEnvironment, RunSummary, WatchedEpisodes } from '../../../core/contract/contract.ts';
+import type { EpisodeSummary, OwnEnvironment, WatchedEpisodes } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Progress } from '../../components/basics.tsx';
 import { isScored, ResultTag, rewardText } from '../../components/episode-result.tsx';
 import { ago, number, signed } from '../../components/format.ts';
 import { Histogram } from '../../components/histogram.tsx';
+import { hasPolicy } from '../../components/run-facts.ts';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import { Section } from '../../components/section.tsx';
 import { numeric, TableHead } from '../../components/table-head.tsx';
@@ -84,9 +85,6 @@ interface PolicyChoiceProps {
   onChoose: (policy: Policy) => void;
   disabled: boolean;
 }
-
-/** Returns whether to offer a run: it trains by reinforcement learning and has started. */
-const hasPolicy = ({ task, startedAt }: RunSummary) => task === 'reinforce' && startedAt !== null;
 
 function PolicyChoice({ policy, onChoose, disabled }: PolicyChoiceProps) {
   const { runs } = useListedRuns();

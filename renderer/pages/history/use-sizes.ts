@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { DiskUse } from '../../../core/contract/contract.ts';
+import { onOpen } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 
 /** Delay of a request after a change, in ms. */
@@ -30,9 +31,7 @@ export function useSizes(): Sizes {
     };
     const stops = [
       ...(['storage', 'removed', 'trash', 'checkpoints'] as const).map((name) => api.on(name, requestLater)),
-      api.onState((state) => {
-        if (state === 'open') request();
-      }),
+      onOpen(api, request),
     ];
     return () => {
       active = false;

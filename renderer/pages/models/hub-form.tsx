@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { HubSettings } from '../../../core/contract/contract.ts';
+import { onOpen } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -16,14 +17,7 @@ export function HubForm() {
   const [typed, setTyped] = useState<string | null>(null);
   const [token, setToken] = useState('');
   const [busy, perform] = useAction();
-  useEffect(
-    () =>
-      api.onState((state) => {
-        if (state !== 'open') return;
-        api.call('hub.settings', {}).then(setSettings, () => {});
-      }),
-    [api],
-  );
+  useEffect(() => onOpen(api, () => api.call('hub.settings', {}).then(setSettings, () => {})), [api]);
   const save = (change: { host?: string; token?: string }) =>
     perform(async () => {
       const saved = await api.call('hub.set', change);

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Output, Task } from '../../../core/contract/contract.ts';
 import { Failure } from '../../../core/contract/failure.ts';
-import { isConnectionLost } from '../../api/api.ts';
+import { isConnectionLost, onOpen } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
@@ -42,8 +42,7 @@ export function useModels(): { list: ModelList | null; failed: boolean; tasks: R
     const stops = [
       api.on('models', () => void request()),
       api.on('task', update),
-      api.onState((state) => {
-        if (state !== 'open') return;
+      onOpen(api, () => {
         void request();
         api.call('tasks.list', {}).then((running) => active && running.forEach(update), fail);
       }),

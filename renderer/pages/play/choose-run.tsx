@@ -5,7 +5,7 @@ import { useTitle } from '../../base/title.ts';
 import { Empty } from '../../components/basics.tsx';
 import { useFirstRows } from '../../components/first-rows.tsx';
 import { percent } from '../../components/format.ts';
-import { successOf } from '../../components/run-facts.ts';
+import { hasPolicy, successOf } from '../../components/run-facts.ts';
 import { numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useListedRuns } from '../../stores/app-store.ts';
@@ -48,7 +48,6 @@ export function ChooseRunToPlay() {
 }
 
 /** Returns whether to offer a run: it trains by reinforcement learning and has started. */
-const hasPolicy = ({ task, startedAt }: RunSummary) => task === 'reinforce' && startedAt !== null;
 
 function Row({ run }: { run: RunSummary }) {
   const { evaluation } = successOf(run);

@@ -2,6 +2,7 @@ import { useEffect, useId, useState } from 'react';
 import type { Checkpoint, RunSummary } from '../../../core/contract/contract.ts';
 import { bytes } from '../../../core/contract/numbers.ts';
 import { panelWords } from '../../../core/contract/panel-words.ts';
+import { onOpen } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
@@ -147,9 +148,7 @@ function useCheckpoints(runId: string): Checkpoint[] | null {
         },
         runId,
       ),
-      api.onState((state) => {
-        if (state === 'open') request();
-      }),
+      onOpen(api, request),
     ];
     return () => {
       active = false;

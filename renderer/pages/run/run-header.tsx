@@ -1,13 +1,14 @@
 import type { ReactNode } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { hasActiveJob, isLive } from '../../../core/contract/run-facts.ts';
+import { isAlarm } from '../../../core/contract/trap-words.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { RunMenu } from '../../commands/run-menu.tsx';
 import { Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { describePhase, elapsedSeconds, shareDone } from '../../components/run-facts.ts';
-import { isAlarm, stateLabel, toneIcons } from '../../components/trap-labels.ts';
+import { stateLabel, toneIcons } from '../../components/trap-labels.ts';
 import { successorOf } from './echo-trap/possible-actions.ts';
 import { Family } from './family.tsx';
 import { RunControls } from './run-controls.tsx';

@@ -1,9 +1,9 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import type { RolloutBoards, RunSummary, Sample } from '../../../core/contract/contract.ts';
+import { isLive } from '../../../core/contract/run-facts.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { Button, StatusDot } from '../../components/basics.tsx';
 import { isScored } from '../../components/episode-result.tsx';
-import { isLive } from '../../components/run-facts.ts';
 import { groupsOf } from '../../player/groups.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useSample } from '../../stores/use-sample.ts';

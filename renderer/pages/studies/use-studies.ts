@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Study, StudySummary } from '../../../core/contract/contract.ts';
-import { type Api, isConnectionLost } from '../../api/api.ts';
+import { isConnectionLost, onOpen } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { createCatchUp } from '../../stores/catch-up.ts';
@@ -81,12 +81,6 @@ export function useStudy(studyId: string): Study | null | 'missing' | 'failed' {
   }, [api, studyId]);
   return loaded?.id === studyId ? loaded.study : null;
 }
-
-/** Calls back after every (re)connection, because notices may have been missed. */
-const onOpen = (api: Api, callback: () => void) =>
-  api.onState((connection) => {
-    if (connection === 'open') callback();
-  });
 
 /** Returns false for a lost connection, after which the request is repeated. */
 function reportUnlessLost(cause: unknown): boolean {

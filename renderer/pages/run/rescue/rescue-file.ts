@@ -1,4 +1,4 @@
-import { element, escaped, type Picture, toSvg } from '../../../charts/svg.ts';
+import { element, escapedXml, type Picture, toSvg } from '../../../charts/svg.ts';
 import { type Story, sideTitles } from './story.ts';
 
 /** A rescue's content, as saved to a file. */
@@ -29,7 +29,7 @@ export function rescueSvg(report: Report): { svg: string; width: number; height:
   const parts: string[] = [];
   let y = 0;
   const text = (content: string, x: number, more: Record<string, string | number> = {}) =>
-    parts.push(element('text', { x, y, fill: color('text'), 'font-size': 13, ...more }, escaped(content)));
+    parts.push(element('text', { x, y, fill: color('text'), 'font-size': 13, ...more }, escapedXml(content)));
   const paragraph = (content: string, x: number, more?: Record<string, string | number>) => {
     for (const line of wrapped(content, (width - margin - x) / letterWidth)) {
       y += lineHeight;
@@ -89,12 +89,12 @@ const cut = (text: string, limit: number) =>
 /** Returns the report as a self-contained HTML page without scripts. */
 export function rescueHtml(report: Report): string {
   const { story, charts, color } = report;
-  const title = escaped(titleOf(report));
+  const title = escapedXml(titleOf(report));
   const style = `body{max-width:${width}px;margin:32px auto;padding:0 16px;font:16px/1.5 system-ui,sans-serif;color:${color('text')};background:${color('panel')}}
 svg{display:block;width:100%;height:auto}dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px}dt,th{color:${color('text-muted')}}dd{margin:0}
 table{width:100%;border-collapse:collapse}th,td{padding:6px 12px 6px 0;border-bottom:1px solid ${color('line')};font-weight:400;text-align:left;overflow-wrap:anywhere}`;
   const cells = (tag: 'th' | 'td', scope: string, texts: readonly string[]) =>
-    texts.map((text) => `<${tag}${scope}>${escaped(text)}</${tag}>`).join('');
+    texts.map((text) => `<${tag}${scope}>${escapedXml(text)}</${tag}>`).join('');
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -106,8 +106,8 @@ table{width:100%;border-collapse:collapse}th,td{padding:6px 12px 6px 0;border-bo
 </head>
 <body>
 <h1>${title}</h1>
-<p><strong>${escaped(story.result)}</strong></p>
-<dl>${story.steps.map(([name, text]) => `<dt>${escaped(name)}</dt><dd>${escaped(text)}</dd>`).join('')}</dl>
+<p><strong>${escapedXml(story.result)}</strong></p>
+<dl>${story.steps.map(([name, text]) => `<dt>${escapedXml(name)}</dt><dd>${escapedXml(text)}</dd>`).join('')}</dl>
 ${charts.map((chart) => toSvg(chart, { width, height: chartHeight, color })).join('')}
 <table>
 <thead><tr><td></td>${cells('th', ' scope="col"', sideTitles)}</tr></thead>
@@ -115,7 +115,7 @@ ${charts.map((chart) => toSvg(chart, { width, height: chartHeight, color })).joi
 ${story.numbers.map(([name, ...values]) => `<tr>${cells('th', ' scope="row"', [name])}${cells('td', '', values)}</tr>`).join('\n')}
 </tbody>
 </table>
-<p>${escaped(story.note)}</p>
+<p>${escapedXml(story.note)}</p>
 <p><small>Saved by StarPO Studio.</small></p>
 </body>
 </html>

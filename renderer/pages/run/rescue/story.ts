@@ -3,14 +3,14 @@ import { metricTitle } from '../../../../core/contract/metric-titles.ts';
 import { panelWords } from '../../../../core/contract/panel-words.ts';
 import { isLive } from '../../../../core/contract/run-facts.ts';
 import { shortValue } from '../../../../core/contract/run-names.ts';
-import { lossText, stateOfAlert } from '../../../../core/contract/trap-words.ts';
+import { isAlarm, lossText, stateOfAlert } from '../../../../core/contract/trap-words.ts';
 import { settingFacts } from '../../../../core/facts/setting-facts.ts';
 import { evaluationLabels } from '../../../charts/chart-specs.ts';
 import { metricValue } from '../../../charts/metric-sections.ts';
 import type { SeriesSource } from '../../../charts/series-source.ts';
 import { duration, percent } from '../../../components/format.ts';
 import { settingAt } from '../../../components/setting-at.ts';
-import { isAlarm, stateLabel } from '../../../components/trap-labels.ts';
+import { stateLabel } from '../../../components/trap-labels.ts';
 import { environmentTitle } from '../../../environments/registry.ts';
 
 /** A run and its metrics. */
