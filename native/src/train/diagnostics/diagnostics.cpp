@@ -23,7 +23,7 @@ void add_drift(std::span<const float> logprobs, std::span<const float> start_log
 Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequence> kept, int samples,
               float temperature, const std::function<void()>& progress) {
   auto sample = sequences_of_some_episodes(kept, static_cast<std::size_t>(samples));
-  compute_reference_logprobs(start, micro_batch_tokens, temperature, sample, progress);
+  compute_logprobs(start, &Sequence::reference_logprobs, micro_batch_tokens, temperature, sample, progress);
   Average average;
   for (const Sequence& sequence : sample) add_drift(sequence.rollout_logprobs, sequence.reference_logprobs, average);
   return average;

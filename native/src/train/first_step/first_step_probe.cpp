@@ -76,10 +76,10 @@ std::vector<float> FirstStepProbe::sample_weights() const {
 }
 
 std::vector<std::vector<float>> FirstStepProbe::sample_logprobs() {
-  compute_reference_logprobs(*replica_.policy_pass, replica_.micro_batch_tokens,
-                             static_cast<float>(config_.rollout.temperature), samples_, progress_);
+  compute_logprobs(*replica_.policy_pass, &Sequence::old_logprobs, replica_.micro_batch_tokens,
+                   static_cast<float>(config_.rollout.temperature), samples_, progress_);
   std::vector<std::vector<float>> logprobs;
-  for (const Sequence& sample : samples_) logprobs.push_back(sample.reference_logprobs);
+  for (const Sequence& sample : samples_) logprobs.push_back(sample.old_logprobs);
   return logprobs;
 }
 

@@ -177,12 +177,12 @@ void keep_gated(std::span<const EpisodeRewards> rewards, double gate, std::vecto
 
 }  // namespace
 
-void compute_reference_logprobs(NetworkPass& reference, int micro_batch_tokens, float temperature,
-                                std::vector<Sequence>& sequences, const std::function<void()>& progress) {
-  forward_all(sequences, micro_batch_tokens, &Sequence::reference_logprobs, progress,
+void compute_logprobs(NetworkPass& pass, std::vector<float> Sequence::* member, int micro_batch_tokens,
+                      float temperature, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+  forward_all(sequences, micro_batch_tokens, member, progress,
               [&](const PackedBatch& batch, std::span<float> logprobs) {
                 std::vector<float> entropies(logprobs.size());
-                reference.forward(batch, temperature, logprobs, entropies);
+                pass.forward(batch, temperature, logprobs, entropies);
               });
 }
 
@@ -209,13 +209,11 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
 
   const auto temperature = static_cast<float>(run_config.rollout.temperature);
   if (replica.reference)
-    compute_reference_logprobs(*replica.reference_pass, replica.micro_batch_tokens, temperature, sequences, progress);
+    compute_logprobs(*replica.reference_pass, &Sequence::reference_logprobs, replica.micro_batch_tokens, temperature,
+                     sequences, progress);
   if (run_config.correction.is_active())
-    forward_all(sequences, replica.micro_batch_tokens, &Sequence::old_logprobs, progress,
-                [&](const PackedBatch& batch, std::span<float> logprobs) {
-                  std::vector<float> entropies(logprobs.size());
-                  replica.policy_pass->forward(batch, temperature, logprobs, entropies);
-                });
+    compute_logprobs(*replica.policy_pass, &Sequence::old_logprobs, replica.micro_batch_tokens, temperature, sequences,
+                     progress);
   if (replica.critic) compute_values(replica, temperature, sequences, progress);
 
   std::vector<EpisodeRewards> rewards;

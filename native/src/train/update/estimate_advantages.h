@@ -13,9 +13,9 @@
 
 namespace starpo {
 
-// Sets the sequences' reference_logprobs to those of a pass. progress is called after every micro-batch.
-void compute_reference_logprobs(NetworkPass& reference, int micro_batch_tokens, float temperature,
-                                std::vector<Sequence>& sequences, const std::function<void()>& progress);
+// Sets a member of the sequences to the log-probabilities of a pass. progress is called after every micro-batch.
+void compute_logprobs(NetworkPass&, std::vector<float> Sequence::* member, int micro_batch_tokens, float temperature,
+                      std::vector<Sequence>&, const std::function<void()>& progress);
 
 // Groups of earlier iterations for the update of this one.
 struct ReplayedGroups {

@@ -262,8 +262,7 @@ class CudaTrainingPass final : public NetworkPass {
     products_.backward(tokens, width.hidden, width.intermediate, b.rounded, own.hidden, weights_.gradient(at.down),
                        weights_.matrix(at.down), b.hidden_gradient);
     T* const gate_up_gradient = own.gate_up;  // overwrites values that are no longer needed
-    swiglu_backward(stream_, tokens, width.intermediate, own.gate_up, b.hidden_gradient, gate_up_gradient,
-                    static_cast<T*>(nullptr));
+    swiglu_backward(stream_, tokens, width.intermediate, own.gate_up, b.hidden_gradient, gate_up_gradient);
     products_.backward(tokens, 2 * width.intermediate, width.hidden, gate_up_gradient, own.middle_normed,
                        weights_.gradient(at.gate_up), weights_.matrix(at.gate_up), b.normed_gradient);
     norm_backward(stream_, tokens, width.hidden, own.middle, weights_.master(at.mlp_norm), own.middle_rms,

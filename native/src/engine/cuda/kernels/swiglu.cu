@@ -27,8 +27,7 @@ __global__ void __launch_bounds__(kSwigluThreads) swiglu_kernel(int items, int c
 // group of eight elements.
 template <class T>
 __global__ void __launch_bounds__(kSwigluThreads)
-    swiglu_backward_kernel(int items, int columns, const T* gate_up, const T* hidden_gradient, T* gate_up_gradient,
-                           T* hidden) {
+    swiglu_backward_kernel(int items, int columns, const T* gate_up, const T* hidden_gradient, T* gate_up_gradient) {
   const int item = blockIdx.x * kSwigluThreads + threadIdx.x;
   if (item >= items) return;
   const int row_items = columns / 8, row = item / row_items, column = item % row_items * 8;
@@ -38,11 +37,6 @@ __global__ void __launch_bounds__(kSwigluThreads)
   load_eight(gate_up + wide, gate);
   load_eight(gate_up + wide + columns, up);
   load_eight(hidden_gradient + narrow, d);
-  if (hidden != nullptr) {
-#pragma unroll
-    for (int i = 0; i < 8; ++i) result[i] = swiglu_of(gate[i], up[i]);
-    store_eight(hidden + narrow, result);
-  }
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const float s = sigmoid_of(gate[i]);
@@ -66,15 +60,15 @@ void swiglu(Stream& stream, int rows, int columns, const T* gate_up, T* hidden) 
 
 template <class T>
 void swiglu_backward(Stream& stream, int rows, int columns, const T* gate_up, const T* hidden_gradient,
-                     T* gate_up_gradient, T* hidden) {
+                     T* gate_up_gradient) {
   const int items = items_of(rows, columns);
   STARPO_LAUNCH(stream, blocks_of(items), kSwigluThreads, 0, (swiglu_backward_kernel<T>), items, columns, gate_up,
-                hidden_gradient, gate_up_gradient, hidden);
+                hidden_gradient, gate_up_gradient);
 }
 
 template void swiglu(Stream&, int, int, const float*, float*);
 template void swiglu(Stream&, int, int, const Bf16*, Bf16*);
-template void swiglu_backward(Stream&, int, int, const float*, const float*, float*, float*);
-template void swiglu_backward(Stream&, int, int, const Bf16*, const Bf16*, Bf16*, Bf16*);
+template void swiglu_backward(Stream&, int, int, const float*, const float*, float*);
+template void swiglu_backward(Stream&, int, int, const Bf16*, const Bf16*, Bf16*);
 
 }  // namespace starpo::cuda

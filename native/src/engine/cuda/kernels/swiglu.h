@@ -9,9 +9,8 @@ namespace starpo::cuda {
 template <class T>
 void swiglu(Stream&, int rows, int columns, const T* gate_up, T* hidden);
 
-// Writes gate_up_gradient (which may be gate_up) and, unless it is null, recomputes hidden.
+// Writes gate_up_gradient, which may be gate_up.
 template <class T>
-void swiglu_backward(Stream&, int rows, int columns, const T* gate_up, const T* hidden_gradient, T* gate_up_gradient,
-                     T* hidden);
+void swiglu_backward(Stream&, int rows, int columns, const T* gate_up, const T* hidden_gradient, T* gate_up_gradient);
 
 }  // namespace starpo::cuda
