@@ -11,6 +11,7 @@ import styles from '../components/dialog-content.module.css';
 import { reportRefusals } from '../components/refusals.ts';
 import { useAction } from '../components/use-action.ts';
 import { useApp } from '../stores/app-store.ts';
+import { useQuery } from '../stores/use-query.ts';
 import { StepProgress, useTaskProgress } from './task-progress.tsx';
 
 interface RunsProps {
@@ -199,17 +200,8 @@ function Names({ runs }: { runs: readonly RunSummary[] }) {
 
 /** Returns the runs' bytes on disk; null until measured. */
 function useSizeOf(runs: readonly RunSummary[]): number | null {
-  const api = useApi();
-  const [size, setSize] = useState<number | null>(null);
-  const ids = runs.map(({ id }) => id).join(' ');
-  useEffect(() => {
-    const included = new Set(ids.split(' '));
-    api
-      .call('runs.sizes', {})
-      .then(({ runs: all }) =>
-        setSize(all.reduce((sum, { runId, total }) => sum + (included.has(runId) ? total : 0), 0)),
-      )
-      .catch(() => {});
-  }, [api, ids]);
-  return size;
+  const sizes = useQuery('runs.sizes', {}, 0).value;
+  if (sizes === null) return null;
+  const ids = new Set(runs.map(({ id }) => id));
+  return sizes.runs.reduce((sum, { runId, total }) => sum + (ids.has(runId) ? total : 0), 0);
 }

@@ -1,9 +1,10 @@
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { EvaluationChoices, RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
 import { truncationFields } from '../components/sampling-fields.ts';
 import { environmentTitle } from '../environments/registry.ts';
 import { useApp } from '../stores/app-store.ts';
+import { useQuery } from '../stores/use-query.ts';
 import { readSettings } from './read-settings.ts';
 
 interface EvaluationFormProps {
@@ -124,23 +125,9 @@ const examples = (config: EvaluationChoices['environments'][number]['config']) =
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');
 
-/** Returns the checkpoints and environments to choose from. Reloads after every iteration, because checkpoints change. */
-function useChoices({ id: runId, iteration, status }: RunSummary): EvaluationChoices | null {
-  const api = useApi();
-  const connection = useApp((state) => state.connection);
-  const [choices, setChoices] = useState<EvaluationChoices | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new iteration or status may change the choices
-  useEffect(() => {
-    if (connection !== 'open') return;
-    let active = true;
-    // Runs with an invalid or newer configuration can't be evaluated; the page reports that elsewhere.
-    api
-      .call('evaluations.choices', { runId })
-      .then((result) => active && setChoices(result))
-      .catch(() => {});
-    return () => {
-      active = false;
-    };
-  }, [api, connection, runId, iteration, status]);
-  return choices;
-}
+/**
+ * Returns the checkpoints and environments to choose from. Reloads after every iteration, because checkpoints change. Runs with an invalid or
+ * newer configuration can't be evaluated; the page reports that elsewhere.
+ */
+const useChoices = ({ id: runId, iteration, status }: RunSummary): EvaluationChoices | null =>
+  useQuery('evaluations.choices', { runId }, 0, `${iteration} ${status}`).value;

@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import type { EpisodeSummary } from '../../core/contract/contract.ts';
 import { Failure } from '../../core/contract/failure.ts';
 import type { Api } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { useReplay, useReplayStore } from '../player/replay-view.tsx';
 import { useApp } from '../stores/app-store.ts';
+import { useReported } from '../stores/use-query.ts';
 import type { FileName } from './episode-files.ts';
 
 /** Requests the summaries of an episode file. */
@@ -19,27 +20,11 @@ export const fetchEpisodes = (
 
 /** Returns the summaries of an episode file; null until loaded. */
 export function useEpisodes(runId: string, file: FileName | null): EpisodeSummary[] | null {
-  const api = useApi();
-  const report = useApp((state) => state.report);
-  const connection = useApp((state) => state.connection);
-  const [loaded, setLoaded] = useState<{ key: string; episodes: EpisodeSummary[] } | null>(null);
-  const iteration = file?.iteration;
-  const split = file?.split;
-  const evaluation = file?.evaluation;
-  const key = `${runId} ${iteration} ${split} ${evaluation}`;
-
-  useEffect(() => {
-    if (iteration === undefined || split === undefined || connection !== 'open') return;
-    let active = true;
-    fetchEpisodes(api, runId, { iteration, split, evaluation: evaluation ?? null })
-      .then((episodes) => active && setLoaded({ key, episodes }))
-      .catch((cause) => active && report(cause));
-    return () => {
-      active = false;
-    };
-  }, [api, report, connection, runId, iteration, split, evaluation, key]);
-
-  return loaded?.key === key ? loaded.episodes : null;
+  const requested = file?.evaluation ?? null;
+  const own = file && requested === null ? { runId, iteration: file.iteration, split: file.split } : null;
+  const ownEpisodes = useReported('rollouts.episodes', own);
+  const episodes = useReported('evaluations.episodes', requested === null ? null : { runId, name: requested });
+  return requested === null ? ownEpisodes : episodes;
 }
 
 /** Loads an episode into the player; returns true while loading. */

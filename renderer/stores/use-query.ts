@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { ApiError, Input, Output, ProcedureName } from '../../core/contract/contract.ts';
-import { asFailure } from '../../core/contract/failure.ts';
+import { asFailure, Failure } from '../../core/contract/failure.ts';
 import { isConnectionLost } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { useApp } from './app-store.ts';
@@ -59,4 +59,14 @@ export function useQuery<P extends ProcedureName>(
     fresh: key !== null && last?.key === key,
     refresh: useCallback(() => setRound((count) => count + 1), []),
   };
+}
+
+/** Returns the result of a call for the current input; null while loading and for `input: null`. Reports errors. */
+export function useReported<P extends ProcedureName>(name: P, input: Input<P> | null): Output<P> | null {
+  const { value, error, fresh } = useQuery(name, input, 0);
+  const report = useApp((state) => state.report);
+  useEffect(() => {
+    if (error) report(new Failure(error.code, error.message, error.hint));
+  }, [error, report]);
+  return fresh ? value : null;
 }

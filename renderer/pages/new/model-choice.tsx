@@ -14,8 +14,8 @@ const starters = new Map([
   [
     'starter-shop',
     {
-      title: 'Starter policy for WebShop',
-      note: "The 800,000-parameter starter policy for WebShop, included with the app. Its vocabulary covers only WebShop's synthetic products.",
+      title: 'Starter policy for the shop',
+      note: 'The 800,000-parameter starter policy for the shop, included with the app. Its vocabulary covers only the synthetic products.',
     },
   ],
 ]);

@@ -1,9 +1,8 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
-import { useApi } from '../../api/context.ts';
 import { ResultMark, resultWord, rewardText } from '../../components/episode-result.tsx';
 import { type EpisodeFile, sameFile } from '../../episodes/episode-files.ts';
-import { useApp } from '../../stores/app-store.ts';
+import { useReported } from '../../stores/use-query.ts';
 
 interface LevelStripProps {
   runId: string;
@@ -16,29 +15,12 @@ interface LevelStripProps {
 
 /** Shows the current level at every checkpoint that played it, oldest first. */
 export function LevelStrip({ runId, files, file, level, onChoose }: LevelStripProps) {
-  const api = useApi();
-  const report = useApp((state) => state.report);
-  const connection = useApp((state) => state.connection);
   const filesOfSet = useMemo(() => files.filter(({ set }) => set === file.set).reverse(), [files, file.set]);
   const { group } = level;
-  const [loaded, setLoaded] = useState<{ key: string; episodes: (EpisodeSummary | null)[] } | null>(null);
-  const key = `${runId} ${file.set} ${group}`;
-
-  useEffect(() => {
-    if (connection !== 'open' || filesOfSet.length < 2) return;
-    let active = true;
-    const names = filesOfSet.map(({ iteration, split, evaluation }) => ({ iteration, split, evaluation }));
-    api
-      .call('rollouts.level', { runId, group, files: names })
-      .then((episodes) => active && setLoaded({ key, episodes }))
-      .catch((cause) => active && report(cause));
-    return () => {
-      active = false;
-    };
-  }, [api, report, connection, runId, group, filesOfSet, key]);
+  const names = filesOfSet.map(({ iteration, split, evaluation }) => ({ iteration, split, evaluation }));
+  const episodes = useReported('rollouts.level', names.length < 2 ? null : { runId, group, files: names }) ?? [];
 
   if (filesOfSet.length < 2) return null;
-  const episodes = loaded?.key === key ? loaded.episodes : [];
   return (
     <nav className="level-strip row" aria-label="This level at other checkpoints">
       <span className="level-strip-title">

@@ -1,10 +1,8 @@
 import { alertAdvice } from '../../../core/contract/alert-words.ts';
-import type { Alert, Input, RunSummary } from '../../../core/contract/contract.ts';
-import { useApi } from '../../api/context.ts';
+import type { Alert, RunSummary } from '../../../core/contract/contract.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
-import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
-import { isOpen } from './echo-trap/alerts.tsx';
+import { AlertAnswers, isOpen, useAnswer } from './echo-trap/alerts.tsx';
 
 /** Shows problems above the charts: a failure, a stalled trainer, low disk space, alerts. */
 export function RunNotices({ run }: { run: RunSummary }) {
@@ -27,14 +25,8 @@ export function RunNotices({ run }: { run: RunSummary }) {
   );
 }
 
-/** One hour in ms. */
-const snoozeTime = 3_600_000;
-
 function AlertNote({ runId, alert }: { runId: string; alert: Alert }) {
-  const api = useApi();
-  const report = useApp((state) => state.report);
-  const answer = (change: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
-    void api.call('alerts.answer', { runId, alertId: alert.id, ...change }).catch(report);
+  const answer = useAnswer(runId, alert.id);
   const { kind, message, iteration, severity } = alert;
   return (
     <ErrorNote
@@ -42,12 +34,7 @@ function AlertNote({ runId, alert }: { runId: string; alert: Alert }) {
       kind={severity === 'critical' ? 'error' : 'warning'}
     >
       <div className="note-actions">
-        <Button writes onClick={() => answer({ state: 'acknowledged' })}>
-          Acknowledge
-        </Button>
-        <Button writes kind="quiet" onClick={() => answer({ state: 'snoozed', until: Date.now() + snoozeTime })}>
-          Snooze for 1 hour
-        </Button>
+        <AlertAnswers runId={runId} alertId={alert.id} />
         <Button writes kind="quiet" onClick={() => answer({ state: 'cleared' })}>
           Clear
         </Button>

@@ -13,7 +13,7 @@ interface PageChoicesProps {
 }
 
 const recommendedText =
-  'FrozenLake and Sokoban: StarPO-S (GRPO), which beat StarPO-S (PPO) after equal compute. Other tasks and Qwen2.5: StarPO-S (PPO).';
+  'Some tasks use StarPO-S (GRPO), which beat StarPO-S (PPO) on them after equal compute. All other presets use StarPO-S (PPO).';
 
 /** Shows settings for all presets: the algorithm and the automatic action. */
 export function PageChoices({ algorithms, chosen, choose, automaticAction, chooseAutomaticAction }: PageChoicesProps) {
@@ -58,7 +58,7 @@ export function PageChoices({ algorithms, chosen, choose, automaticAction, choos
       </fieldset>
       <p id="algorithm-method" className="muted small" role="status">
         {chosen?.baseline && <span className="badge">Baseline</span>} {chosen ? chosen.method : recommendedText}
-        {chosen?.starpo === false && ' Presets with Bandit and of Qwen2.5 keep StarPO-S.'}
+        {chosen?.starpo === false && ' Presets without this algorithm keep StarPO-S.'}
       </p>
       <AutomaticActionChoice value={automaticAction} choose={chooseAutomaticAction} />
     </section>

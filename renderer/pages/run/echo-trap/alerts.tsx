@@ -65,6 +65,35 @@ export function Alerts({
 /** One hour in ms. */
 const snoozeTime = 3_600_000;
 
+/** Returns a function that answers an alert. */
+export function useAnswer(runId: string, alertId: string) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  return (change: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
+    void api.call('alerts.answer', { runId, alertId, ...change }).catch(report);
+}
+
+/** Buttons that acknowledge or snooze an alert. `subject`: distinguishes the buttons of several alerts. */
+export function AlertAnswers({ runId, alertId, subject }: { runId: string; alertId: string; subject?: string }) {
+  const answer = useAnswer(runId, alertId);
+  const labelOf = (text: string) => (subject === undefined ? text : `${text}: ${subject}`);
+  return (
+    <>
+      <Button writes onClick={() => answer({ state: 'acknowledged' })} label={labelOf('Acknowledge')}>
+        Acknowledge
+      </Button>
+      <Button
+        writes
+        kind="quiet"
+        onClick={() => answer({ state: 'snoozed', until: Date.now() + snoozeTime })}
+        label={labelOf('Snooze for 1 hour')}
+      >
+        Snooze for 1 hour
+      </Button>
+    </>
+  );
+}
+
 interface ItemProps {
   runId: string;
   alert: TrapAlert;
@@ -73,13 +102,9 @@ interface ItemProps {
 }
 
 function Item({ runId, alert, signals, short }: ItemProps) {
-  const api = useApi();
-  const report = useApp((state) => state.report);
   const { message, iteration, since, regime, state } = alert;
   const { word, tone } = stateLabel(stateOfAlert(alert));
   const meaning = signals.find(({ series }) => series !== '' && series === alert.series)?.meaning;
-  const answer = (change: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
-    void api.call('alerts.answer', { runId, alertId: alert.id, ...change }).catch(report);
   const open = isOpen(alert, Date.now());
   return (
     <li className={`${styles.alert} wrap`} data-tone={open ? tone : 'calm'}>
@@ -107,21 +132,7 @@ function Item({ runId, alert, signals, short }: ItemProps) {
       </div>
       {open && (
         <div className={styles.answers}>
-          <Button
-            writes
-            onClick={() => answer({ state: 'acknowledged' })}
-            label={`Acknowledge: ${word} at iteration ${iteration}`}
-          >
-            Acknowledge
-          </Button>
-          <Button
-            writes
-            kind="quiet"
-            onClick={() => answer({ state: 'snoozed', until: Date.now() + snoozeTime })}
-            label={`Snooze for 1 hour: ${word} at iteration ${iteration}`}
-          >
-            Snooze for 1 hour
-          </Button>
+          <AlertAnswers runId={runId} alertId={alert.id} subject={`${word} at iteration ${iteration}`} />
         </div>
       )}
     </li>
