@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import type { Checkpoint, RunSummary, Settings } from '../../core/contract/contract.ts';
 import { bytes } from '../../core/contract/numbers.ts';
+import { maxNameLength } from '../../core/contract/run-names.ts';
 import fieldStyles from '../components/dialog-content.module.css';
 import { EstimatedTime } from '../components/estimated-time.tsx';
 import { useApp } from '../stores/app-store.ts';
@@ -8,8 +9,6 @@ import { useQuery } from '../stores/use-query.ts';
 import styles from './new-run.module.css';
 
 /** Parts of the dialogs that create a run from a checkpoint: its name, and what it costs, keeps and changes. */
-
-const maxNameLength = 80;
 
 /** Returns why a name can't be used, or null. */
 export const nameProblem = (name: string, runs: readonly RunSummary[] | null): string | null => {

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import { type RunSummary, tagText } from '../../core/contract/contract.ts';
 import { count } from '../../core/contract/numbers.ts';
+import { maxNameLength } from '../../core/contract/run-names.ts';
 import { useApi } from '../api/context.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -12,8 +13,6 @@ interface RunProps {
   run: RunSummary;
   close: () => void;
 }
-
-const maxNameLength = 80;
 
 /** Sets a run's display name; an empty name resets it. */
 export function RenameRun({ run, close }: RunProps) {

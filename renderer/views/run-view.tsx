@@ -1,7 +1,8 @@
-import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react';
 import { useStore } from 'zustand';
 import { sampleRunId } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
+import type { RunSeries } from '../charts/run-series.ts';
 import { useSample } from '../stores/use-sample.ts';
 import { createRunStore, followRun, type RunState, type RunStore } from './run-store.ts';
 
@@ -21,4 +22,11 @@ export function useRun<T>(select: (state: RunState) => T): T {
   const store = useContext(RunContext);
   if (!store) throw new Error('No run: render this inside a RunView.');
   return useStore(store, select);
+}
+
+/** Returns the metric series of the enclosing RunView. Renders again after every change. */
+export function useSeries(): RunSeries {
+  const series = useRun((state) => state.series);
+  useSyncExternalStore(series.subscribe, () => series.version);
+  return series;
 }

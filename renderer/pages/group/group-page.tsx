@@ -3,6 +3,7 @@ import type { RolloutBoards } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
+import { BackToRun } from '../../components/back-to-run.tsx';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import { number, signed } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -86,10 +87,7 @@ function Header({ iteration, index, groups, group }: HeaderProps) {
     );
   return (
     <header className={styles.head}>
-      <a className="back-link" href={formatRoute({ page: 'run', runId })}>
-        <Icon name="back" size={14} />
-        {name}
-      </a>
+      <BackToRun runId={runId} name={name} />
       <div className="row wrap">
         <h1>
           Group {index + 1}

@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
 import { type NewRunMarks, tagText } from '../../../core/contract/contract.ts';
+import { maxNameLength } from '../../../core/contract/run-names.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './details.module.css';
 import { readValues } from './variation.ts';
@@ -39,7 +40,7 @@ export function DetailsPanel({ details, invalidTags, onChange }: DetailsPanelPro
         <span>Name</span>
         <input
           value={details.name}
-          maxLength={80}
+          maxLength={maxNameLength}
           placeholder="Named after the preset"
           autoComplete="off"
           spellCheck={false}

@@ -2,6 +2,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type { RunSource, Settings, SettingValue, StudyPoint } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { count } from '../../../core/contract/numbers.ts';
+import { maxNameLength } from '../../../core/contract/run-names.ts';
 import { listWithAnd } from '../../../core/contract/sentence.ts';
 import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
@@ -54,7 +55,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
   const runs = runCount(points, seeds);
   const validation = useValidation(source, set, points, ready);
   const defaultName = varied.length === 0 ? title : listWithAnd(varied.map((field) => field.title));
-  const trimmedName = (name ?? defaultName).trim().slice(0, 80);
+  const trimmedName = (name ?? defaultName).trim().slice(0, maxNameLength);
   const canCreate = ready && runs > 0 && runs <= 2000 && trimmedName !== '' && !busy && validation.problem === null;
 
   async function create(then: 'nothing' | 'start' | 'submit'): Promise<void> {
@@ -82,7 +83,11 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
       <div className={`${styles.fields} wrap`}>
         <label>
           <span>Name</span>
-          <input value={name ?? defaultName} maxLength={80} onChange={({ target }) => setName(target.value)} />
+          <input
+            value={name ?? defaultName}
+            maxLength={maxNameLength}
+            onChange={({ target }) => setName(target.value)}
+          />
         </label>
         <label>
           <span>Seeds</span>

@@ -3,6 +3,7 @@ import { asFailure } from '../../../core/contract/failure.ts';
 import { hasEnded, isLive } from '../../../core/contract/run-facts.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
+import { BackToRun } from '../../components/back-to-run.tsx';
 import { Empty, ErrorNote, StatusBadge } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { spansOf } from '../../episodes/learned.ts';
@@ -87,10 +88,7 @@ function Header({ name, selection }: { name: string; selection: EpisodeSelection
   const comparable = useMemo(() => spansOf(files).length > 0, [files]);
   return (
     <header className="replay-head row wrap">
-      <a className="back-link" href={formatRoute({ page: 'run', runId })}>
-        <Icon name="back" size={14} />
-        {name}
-      </a>
+      <BackToRun runId={runId} name={name} />
       <h1>Replay</h1>
       {run && <StatusBadge run={run} />}
       <span className="spacer" />

@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useSyncExternalStore } from 'react';
+import { type ReactNode, useId } from 'react';
 import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
 import { formatRoute } from '../../base/routes.ts';
@@ -10,7 +10,7 @@ import { canTrainFrom } from '../../components/run-facts.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
-import { useRun } from '../../views/run-view.tsx';
+import { useRun, useSeries } from '../../views/run-view.tsx';
 import { bestRollBack, successorOf } from './echo-trap/possible-actions.ts';
 import { RescueLink } from './echo-trap/rescue-link.tsx';
 import { RollBackButton } from './echo-trap/roll-back-button.tsx';
@@ -24,10 +24,9 @@ import { type Idea, ideasFor, sampleIdeas } from './what-next.ts';
  */
 export function Outcome({ run }: { run: RunSummary }) {
   const title = useId();
-  const series = useRun((state) => state.series);
+  const series = useSeries();
   const loaded = useRun((state) => state.loaded);
   const levels = useRun(({ config }) => levelsOf(config));
-  useSyncExternalStore(series.subscribe, () => series.version);
   const live = isLive(run.status);
   const learned = learnedIn(series);
   const collapsed = run.collapse !== null && !live;
@@ -173,8 +172,7 @@ function Actions({ run, collapsed, children }: { run: RunSummary; collapsed: boo
 /** Suggests what to try after a run that has ended. */
 export function NextIdeas({ run }: { run: RunSummary }) {
   const title = useId();
-  const series = useRun((state) => state.series);
-  useSyncExternalStore(series.subscribe, () => series.version);
+  const series = useSeries();
   if (run.status !== 'completed' && (run.collapse === null || isLive(run.status))) return null;
   const learned = run.status === 'completed' ? learnedIn(series) : [];
   if (learned.length === 0 && run.collapse === null) return null;

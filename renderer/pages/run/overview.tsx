@@ -1,15 +1,11 @@
-import { useMemo, useSyncExternalStore } from 'react';
 import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
-import { episodeFiles } from '../../episodes/episode-files.ts';
-import { spansOf } from '../../episodes/learned.ts';
-import { useRun } from '../../views/run-view.tsx';
+import { useRun, useSeries } from '../../views/run-view.tsx';
 import { Wall } from '../../wall/wall.tsx';
 import { EchoTrapPanel } from './echo-trap/echo-trap-panel.tsx';
 import { FinishClip } from './finish-clip.tsx';
 import { FirstStepCheck } from './first-step-check.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
-import { learnedIn } from './outcome.ts';
 import { NextIdeas, Outcome } from './outcome-panel.tsx';
 import styles from './overview.module.css';
 import { OverviewCharts } from './overview-charts.tsx';
@@ -21,14 +17,10 @@ const wallHeight = 410;
 
 /** Shows the state of a run in one screen: problems, result, verdict of the Echo Trap monitor, main charts and boards. */
 export function Overview({ run }: { run: RunSummary }) {
-  const series = useRun((state) => state.series);
+  const series = useSeries();
   const rollouts = useRun((state) => state.rollouts);
   const loaded = useRun((state) => state.loaded);
   const live = isLive(run.status);
-  useSyncExternalStore(series.subscribe, () => series.version);
-  const files = useMemo(() => episodeFiles(rollouts, []), [rollouts]);
-  const compared = useMemo(() => spansOf(files).length > 0, [files]);
-  const [learned] = live || !compared ? [] : learnedIn(series);
   const hasBoards = rollouts.length > 0 || live || run.status === 'created' || run.status === 'queued';
   return (
     <>
@@ -40,11 +32,7 @@ export function Overview({ run }: { run: RunSummary }) {
         {hasBoards && <Wall run={run} height={wallHeight} />}
       </div>
       <div className={styles.details}>
-        {learned && (
-          <section className={`panel ${styles.clip}`} aria-label="Clip">
-            <FinishClip run={run} files={files} learned={learned} />
-          </section>
-        )}
+        <FinishClip run={run} />
         <LatestIteration series={series} expecting={live || !loaded} />
         <RecentEvents />
         <NextIdeas run={run} />

@@ -1,12 +1,11 @@
-import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { count } from '../../../core/contract/numbers.ts';
 import { hasEnded } from '../../../core/contract/run-facts.ts';
 import { navigate } from '../../base/router.ts';
-import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
+import { BackToRun } from '../../components/back-to-run.tsx';
 import { Empty, IconButton } from '../../components/basics.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { ClipPlayer } from '../../episodes/clip/clip-player.tsx';
 import { useClip } from '../../episodes/clip/use-clip.ts';
 import { type EpisodeFile, episodeFiles } from '../../episodes/episode-files.ts';
@@ -18,7 +17,7 @@ import { ReplayView } from '../../player/replay-view.tsx';
 import { actTogether } from '../../player/together.ts';
 import { usePlayerKeys } from '../../player/use-player.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
-import { useRun } from '../../views/run-view.tsx';
+import { useRun, useSeries } from '../../views/run-view.tsx';
 import { Side } from './side.tsx';
 import styles from './then-and-now.module.css';
 import { TogetherControls } from './together-controls.tsx';
@@ -43,8 +42,7 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
   const rollouts = useRun((state) => state.rollouts);
   const evaluations = useRun((state) => state.evaluations);
   const files = useMemo(() => episodeFiles(rollouts, evaluations), [rollouts, evaluations]);
-  const series = useRun((state) => state.series);
-  useSyncExternalStore(series.subscribe, () => series.version);
+  const series = useSeries();
   const successAt: SuccessAt = (label, iteration) => series.get(`evaluation/${label}/success_rate`)?.at(iteration);
   const spans = spansOf(files, successAt);
   const span = spans.find((each) => each.set === set) ?? spans[0] ?? null;
@@ -57,10 +55,7 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
   return (
     <div className={`page ${styles.page}`} data-narrow>
       <header className={styles.head}>
-        <a className="back-link" href={formatRoute({ page: 'run', runId })}>
-          <Icon name="back" size={14} />
-          {name}
-        </a>
+        <BackToRun runId={runId} name={name} />
         <h1>Then and now</h1>
         <span className="spacer" />
         {span && spans.length > 1 && (

@@ -3,11 +3,10 @@ import type { Thoughts } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { hasEnded } from '../../../core/contract/run-facts.ts';
 import { navigate } from '../../base/router.ts';
-import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
+import { BackToRun } from '../../components/back-to-run.tsx';
 import { Empty, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
-import { Icon } from '../../components/icon.tsx';
 import { useWidth } from '../../components/use-width.ts';
 import { type Branch, leavesOf, matches, openingCounts, thoughtTree } from '../../episodes/thought-tree.ts';
 import { useThoughts } from '../../episodes/use-thoughts.ts';
@@ -56,10 +55,7 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
   return (
     <div className={`page ${styles.page}`}>
       <header className={styles.head}>
-        <a className="back-link" href={formatRoute({ page: 'run', runId })}>
-          <Icon name="back" size={14} />
-          {name}
-        </a>
+        <BackToRun runId={runId} name={name} />
         <h1>Reasoning tree</h1>
         <span className="spacer" />
         {shown !== null && <Iterations iterations={iterations} shown={shown} ready={!loading} />}

@@ -3,8 +3,8 @@ import { type ExportSource, sampleRunId } from '../../../../core/contract/contra
 import { useApi } from '../../../api/context.ts';
 import { formatRoute } from '../../../base/routes.ts';
 import { useTitle } from '../../../base/title.ts';
+import { BackToRun } from '../../../components/back-to-run.tsx';
 import { Empty } from '../../../components/basics.tsx';
-import { Icon } from '../../../components/icon.tsx';
 import styles from '../../../exports/exports.module.css';
 import { FormatRow } from '../../../exports/format-row.tsx';
 import { formatGroupsOf } from '../../../exports/formats.ts';
@@ -43,10 +43,7 @@ export function ExportPage() {
       <header className="page-head">
         <div>
           <div className="row wrap">
-            <a className="back-link" href={formatRoute({ page: 'run', runId })}>
-              <Icon name="back" size={14} />
-              {run.name}
-            </a>
+            <BackToRun runId={runId} name={run.name} />
             <h1>Export</h1>
           </div>
           <p className="muted">

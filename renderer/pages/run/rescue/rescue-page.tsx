@@ -9,6 +9,7 @@ import { ChartsView } from '../../../charts/charts-view.tsx';
 import { colorsOf, toPng } from '../../../charts/export-chart.ts';
 import { useChartPreferences } from '../../../charts/preferences.ts';
 import { useMetricNames } from '../../../charts/use-metric-names.ts';
+import { BackToRun } from '../../../components/back-to-run.tsx';
 import { Empty } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { MenuItem, PopupMenu } from '../../../components/menu.tsx';
@@ -93,10 +94,7 @@ function Rescue({ before, after }: { before: Side; after: Side | null }) {
       <header className="page-head">
         <div>
           <div className="row wrap">
-            <a className="back-link" href={formatRoute({ page: 'run', runId: run.id })}>
-              <Icon name="back" size={14} />
-              {run.name}
-            </a>
+            <BackToRun runId={run.id} name={run.name} />
             <h1>Rescue</h1>
           </div>
           <p className={styles.result}>{story.result}</p>
