@@ -238,7 +238,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const file = join(folder, 'alarms.svg');
     expect(await run(folder, '--chart', file)).toMatchObject({ status: 0, errors: '' });
     const rows = readFileSync(file, 'utf8').split('<g>').slice(1);
-    expect(rows.map((row) => /<text [^>]*>([^<]*)</.exec(row)![1])).toEqual(['a', '&#34;b&#34; &#38; &#60;b&#62;']);
+    expect(rows.map((row) => /<text [^>]*>([^<]*)</.exec(row)![1])).toEqual(['a', '&quot;b&quot; &amp; &lt;b&gt;']);
     expect(rows[0]).toContain('template, onset 140');
     const marks = (row: string) =>
       row
