@@ -51,15 +51,6 @@ class BackwardReader {
   bool exhausted_ = false;
 };
 
-// Returns the completed iteration that an `iteration` or `started` event reports, or -1 for other lines.
-int completed_iteration(std::string_view line) {
-  const auto json = nlohmann::json::parse(line, nullptr, false);
-  if (!json.is_object()) return -1;
-  const auto type = json.find("type"), iteration = json.find("iteration");
-  if (type == json.end() || iteration == json.end() || !iteration->is_number_integer()) return -1;
-  return *type == "iteration" || *type == "started" ? iteration->get<int>() : -1;
-}
-
 bool file_exists(const std::filesystem::path& events) {
   std::error_code error;
   return std::filesystem::exists(events, error);
@@ -68,6 +59,21 @@ bool file_exists(const std::filesystem::path& events) {
 Error unreadable(const std::filesystem::path& events) {
   return Error("journal_unreadable", events.string() + " can't be read",
                "check that it is a regular file and that you have permission to read it");
+}
+
+// Calls use(event) for the events from the last complete line to the first, until it returns false. Skips invalid
+// lines.
+template <class Use>
+void for_each_event_backward(const std::filesystem::path& events, const Use& use) {
+  if (!file_exists(events)) return;
+  BackwardReader reader(events);
+  if (!reader.readable()) throw unreadable(events);
+  std::string line;
+  reader.next(line);  // bytes after the last newline
+  while (reader.next(line)) {
+    const auto event = nlohmann::json::parse(line, nullptr, false);
+    if (event.is_object() && !use(event)) return;
+  }
 }
 
 }  // namespace
@@ -94,31 +100,26 @@ JournalTail read_journal_tail(const std::filesystem::path& events) {
 }
 
 int last_complete_iteration(const std::filesystem::path& events) {
-  if (!file_exists(events)) return 0;
-  BackwardReader reader(events);
-  if (!reader.readable()) throw unreadable(events);
-  std::string line;
-  reader.next(line);  // bytes after the last newline
-  while (reader.next(line))
-    if (const int iteration = completed_iteration(line); iteration >= 0) return iteration;
-  return 0;
+  int last = 0;
+  for_each_event_backward(events, [&](const nlohmann::json& event) {
+    const auto type = event.value("type", nlohmann::json()), iteration = event.value("iteration", nlohmann::json());
+    const bool reports = type == "iteration" || type == "started";
+    if (!reports || !iteration.is_number_integer() || iteration < 0) return true;
+    last = iteration.get<int>();
+    return false;
+  });
+  return last;
 }
 
 std::set<std::string> evaluated_labels(const std::filesystem::path& events, int iteration) {
   std::set<std::string> labels;
-  if (!file_exists(events)) return labels;
-  BackwardReader reader(events);
-  if (!reader.readable()) throw unreadable(events);
-  std::string line;
-  reader.next(line);  // bytes after the last newline
-  while (reader.next(line)) {
-    const auto event = nlohmann::json::parse(line, nullptr, false);
-    if (!event.is_object() || event.value("iteration", nlohmann::json()) != iteration) continue;
+  for_each_event_backward(events, [&](const nlohmann::json& event) {
+    if (event.value("iteration", nlohmann::json()) != iteration) return true;
     const auto type = event.value("type", nlohmann::json());
-    if (type == "iteration") break;
     const auto label = event.value("label", nlohmann::json());
     if (type == "evaluation" && label.is_string()) labels.insert(label.get<std::string>());
-  }
+    return type != "iteration";
+  });
   return labels;
 }
 

@@ -102,13 +102,9 @@ class ArmReader {
     }
   }
 
-  // The same words count once.
   void add_claim(std::size_t first, std::size_t last, bool holds, const std::string& fact) {
-    const auto text = [&](std::size_t start, std::size_t end) { return reasoning_.substr(start, end - start); };
-    const std::size_t start = tokens_[first].start, end = tokens_[last].end;
-    const bool is_repeated = std::ranges::any_of(
-        claims_, [&](const Claim& claim) { return text(claim.start, claim.end) == text(start, end); });
-    if (!is_repeated) claims_.push_back({start, end, ClaimKind::grounding, holds, holds ? "" : fact});
+    add_once(claims_, reasoning_,
+             {tokens_[first].start, tokens_[last].end, ClaimKind::grounding, holds, holds ? "" : fact});
   }
 
   std::string_view reasoning_;

@@ -115,7 +115,7 @@ class GridReader {
       const bool holds = hole == walked.end();
       const std::size_t end = word_at(tokens, at + 1, {"path", "way", "route"}) ? at + 1 : at;
       add({tokens[at].start, tokens[end].end, ClaimKind::grounding, holds,
-           holds ? "" : "The path enters a hole at " + place_text(*hole) + "."});
+           holds ? "" : "The path enters a hole at " + world_.place_text(*hole) + "."});
       return;
     }
   }
@@ -185,7 +185,7 @@ class GridReader {
         const bool holds = i < walked.size() && convention.cell(world_, claim.first, claim.second) == walked[i];
         add({claim.start, claim.end, ClaimKind::grounding, holds,
              holds               ? ""
-             : i < walked.size() ? "This move leads to " + place_text(walked[i]) + "."
+             : i < walked.size() ? "This move leads to " + world_.place_text(walked[i]) + "."
                                  : "The path ends before this move."});
       }
     }
@@ -194,20 +194,12 @@ class GridReader {
   std::string fact_of(const PositionClaim& claim) const {
     const GridThing& thing = world_.things[claim.thing];
     if (!claim.is_negated && !thing.is_many && thing.cells.size() == 1)
-      return "The " + thing.noun + " is at " + place_text(thing.cells.front()) + ".";
+      return "The " + thing.noun + " is at " + world_.place_text(thing.cells.front()) + ".";
     return std::string("This cell has ") + (claim.is_negated ? "a " : "no ") + thing.noun + ".";
   }
 
-  std::string place_text(int cell) const {
-    return std::to_string(cell / world_.columns) + "," + std::to_string(cell % world_.columns);
-  }
-
   std::optional<std::size_t> thing_at(Tokens tokens, std::size_t at) const {
-    if (at >= tokens.size()) return std::nullopt;
-    for (std::size_t i = 0; i < world_.things.size(); ++i)
-      if (std::ranges::find(world_.things[i].words, std::string_view(tokens[at].text)) != world_.things[i].words.end())
-        return i;
-    return std::nullopt;
+    return at < tokens.size() ? world_.thing_named(tokens[at].text) : std::nullopt;
   }
 
   static void use(Tokens tokens, std::size_t begin, std::size_t end) {
@@ -231,6 +223,16 @@ class GridReader {
 };
 
 }  // namespace
+
+std::string GridWorld::place_text(int cell) const {
+  return std::to_string(cell / columns) + "," + std::to_string(cell % columns);
+}
+
+std::optional<std::size_t> GridWorld::thing_named(std::string_view word) const {
+  for (std::size_t i = 0; i < things.size(); ++i)
+    if (std::ranges::find(things[i].words, word) != things[i].words.end()) return i;
+  return std::nullopt;
+}
 
 std::vector<Claim> check_grid_claims(std::string_view reasoning, std::span<const std::string> actions,
                                      const GridWorld& world) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,10 @@ struct GridWorld {
   std::function<bool(int player, GridDirection direction)> can_push = {};  // null: nothing can be pushed
 
   int player() const { return things.front().cells.front(); }
+  // Returns a cell as "row,column".
+  std::string place_text(int cell) const;
+  // Returns the index of the thing that a word names.
+  std::optional<std::size_t> thing_named(std::string_view word) const;
 };
 
 // Checks claims about positions, paths, neighbors and directions against the world, and the moves that reasoning plans

@@ -142,7 +142,7 @@ class SideReader {
                          is_beside && offsets.size() == 1, offsets.size() > 1);
     const GridThing& thing = world_.things[subject];
     const std::string fact = thing.cells.size() == 1
-                                 ? "The " + thing.noun + " is at " + place_text(thing.cells.front()) + "."
+                                 ? "The " + thing.noun + " is at " + world_.place_text(thing.cells.front()) + "."
                                  : side_text(world_, offsets.front().direction);
     add(at, end, holds != is_negated, fact);
   }
@@ -166,17 +166,10 @@ class SideReader {
 
   std::optional<std::size_t> thing_at(std::size_t at) const {
     if (at >= tokens_.size() || tokens_[at].is_used) return std::nullopt;
-    for (std::size_t i = 0; i < world_.things.size(); ++i)
-      if (std::ranges::find(world_.things[i].words, std::string_view(tokens_[at].text)) != world_.things[i].words.end())
-        return i;
-    return std::nullopt;
+    return world_.thing_named(tokens_[at].text);
   }
 
   const GridSide& side(GridDirection direction) const { return world_.sides[static_cast<std::size_t>(direction)]; }
-
-  std::string place_text(int cell) const {
-    return std::to_string(cell / world_.columns) + "," + std::to_string(cell % world_.columns);
-  }
 
   void add(std::size_t begin, std::size_t end, bool holds, const std::string& fact) {
     for (std::size_t i = begin; i < end; ++i) tokens_[i].is_used = true;

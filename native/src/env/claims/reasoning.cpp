@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace starpo {
 namespace {
@@ -78,6 +79,13 @@ std::vector<Sentence> sentences_of(std::string_view reasoning) {
       if (token.is_any({"if", "might", "may", "maybe", "perhaps", "could", "whether", "unless", "suppose"}))
         sentence.is_claim = false;
   return sentences;
+}
+
+void add_once(std::vector<Claim>& claims, std::string_view reasoning, Claim claim) {
+  const auto text_of = [&](const Claim& each) { return reasoning.substr(each.start, each.end - each.start); };
+  const bool is_repeated =
+      std::ranges::any_of(claims, [&](const Claim& other) { return text_of(other) == text_of(claim); });
+  if (!is_repeated) claims.push_back(std::move(claim));
 }
 
 }  // namespace starpo

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "env/claims/claim.h"
+
 // Reads the words of reasoning for the rules that check claims.
 namespace starpo {
 
@@ -28,5 +30,8 @@ struct Sentence {
 };
 
 std::vector<Sentence> sentences_of(std::string_view reasoning);
+
+// Adds a claim unless one with the same words exists.
+void add_once(std::vector<Claim>&, std::string_view reasoning, Claim);
 
 }  // namespace starpo

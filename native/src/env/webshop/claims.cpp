@@ -293,13 +293,9 @@ class ShopReader {
              holds ? "" : "The action is " + std::string(action_->name) + "[" + action_->argument + "]."};
   }
 
-  // The same words count once.
   void add(std::size_t first, std::size_t end, bool holds, const std::string& fact) {
-    const auto text = [&](std::size_t from, std::size_t to) { return reasoning_.substr(from, to - from); };
-    const std::size_t start = tokens_[first].start, last = tokens_[end - 1].end;
-    const bool is_repeated = std::ranges::any_of(
-        claims_, [&](const Claim& claim) { return text(claim.start, claim.end) == text(start, last); });
-    if (!is_repeated) claims_.push_back({start, last, ClaimKind::grounding, holds, holds ? "" : fact});
+    add_once(claims_, reasoning_,
+             {tokens_[first].start, tokens_[end - 1].end, ClaimKind::grounding, holds, holds ? "" : fact});
   }
 
   std::string_view reasoning_;
