@@ -5,6 +5,18 @@ import { runId } from './runs.ts';
 const settingValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 export type RunSetting = z.infer<typeof settingValue>;
 
+/** Returns all values of a configuration by path, such as `environments.0.config.size`. */
+export function leavesOf(config: unknown): Map<string, RunSetting> {
+  const values = new Map<string, RunSetting>();
+  const visit = (value: unknown, path: string) => {
+    if (typeof value === 'object' && value !== null)
+      for (const [key, child] of Object.entries(value)) visit(child, path === '' ? key : `${path}.${key}`);
+    else if (path !== '') values.set(path, value as RunSetting);
+  };
+  visit(config, '');
+  return values;
+}
+
 /** The settings of several runs, by column to avoid repeating the paths. */
 export const runSettings = z.object({
   runIds: z.array(runId),

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import type { Notices } from '../base/notices.ts';
 import type { Tasks } from '../base/tasks.ts';
 import type { ModelEntry, RunCheckpoints } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { cachedModels } from '../presets/hub-cache.ts';
+import { cachedModels, namesIn } from '../presets/hub-cache.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { filesBytes } from '../run-directory/measure.ts';
 import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
@@ -120,7 +120,7 @@ export class Models {
   }
 
   private downloaded(): ModelFolder[] {
-    return entriesOf(this.folder).map((name) => {
+    return namesIn(this.folder).map((name) => {
       const folder = join(this.folder, name);
       return {
         name,
@@ -153,17 +153,4 @@ function cached(): ModelFolder[] {
     source: 'cache',
     repository,
   }));
-}
-
-/** Returns the names in a folder, without hidden ones; an empty list if it is unreadable. */
-function entriesOf(folder: string): string[] {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries
-      .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
-      .map(({ name }) => name)
-      .sort();
-  } catch {
-    return [];
-  }
 }

@@ -79,7 +79,7 @@ function revisionOf(ref: string): string | null {
 }
 
 /** Returns the names of the folders in a folder; an empty list if it is unreadable. */
-function namesIn(folder: string): string[] {
+export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))

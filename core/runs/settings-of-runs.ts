@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunSetting, RunSettings } from '../contract/contract.ts';
+import { leavesOf } from '../contract/run-details.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 
 /** Files read at the same time, far below the limit of open files. */
@@ -29,16 +30,4 @@ async function readConfig(folder: string): Promise<unknown> {
   } catch {
     return undefined;
   }
-}
-
-/** Returns all values by path, such as `environments.0.config.size`. */
-function leavesOf(config: unknown): Map<string, RunSetting> {
-  const values = new Map<string, RunSetting>();
-  const visit = (value: unknown, path: string) => {
-    if (typeof value === 'object' && value !== null)
-      for (const [key, child] of Object.entries(value)) visit(child, path === '' ? key : `${path}.${key}`);
-    else if (path !== '') values.set(path, value as RunSetting);
-  };
-  visit(config, '');
-  return values;
 }

@@ -121,16 +121,8 @@ export class Studies {
 
   /** Returns the runs that can be started: not finished, queued or running. `create`: creates the missing ones first. Throws `study_completed` if there are none. */
   async startable(id: string, { create = false } = {}): Promise<string[]> {
-    const { studyFiles, runs, supervisor } = this.parts;
-    await supervisor.scanNow();
-    const { seeds, points, config } = studyFiles.get(id);
     const startable: string[] = [];
-    for (const seed of seeds)
-      for (const [index, point] of points.entries()) {
-        const runId = studyRunId(id, index, seed);
-        if (create && !this.stateOf(runId)) await runs.create({ config, set: { ...point.set, seed } }, runId);
-        if (this.isStartable(runId)) startable.push(runId);
-      }
+    for await (const runId of this.startableRuns(id, create)) startable.push(runId);
     if (startable.length > 0) return startable;
     throw new Failure(
       'study_completed',
@@ -236,17 +228,21 @@ export class Studies {
 
   /** Queues the runs seed by seed, so that settings can be compared early. */
   private async queueRuns(id: string, isCanceled: () => boolean): Promise<void> {
-    const { studyFiles, queue, runs, supervisor } = this.parts;
+    for await (const runId of this.startableRuns(id, true, isCanceled)) this.parts.queue.add(runId);
+  }
+
+  /** Yields the runs that can be started, seed by seed, until `isCanceled`. `create`: creates missing ones. */
+  private async *startableRuns(id: string, create: boolean, isCanceled = () => false): AsyncGenerator<string> {
+    const { studyFiles, runs, supervisor } = this.parts;
     await supervisor.scanNow();
     const { seeds, points, config } = studyFiles.get(id);
-    for (const seed of seeds) {
+    for (const seed of seeds)
       for (const [index, point] of points.entries()) {
         if (isCanceled()) return;
         const runId = studyRunId(id, index, seed);
-        if (!this.stateOf(runId)) await runs.create({ config, set: { ...point.set, seed } }, runId);
-        if (this.isStartable(runId)) queue.add(runId);
+        if (create && !this.stateOf(runId)) await runs.create({ config, set: { ...point.set, seed } }, runId);
+        if (this.isStartable(runId)) yield runId;
       }
-    }
   }
 
   private stateOf: StateOf = (runId) => {

@@ -1,4 +1,5 @@
 import { create } from 'zustand';
+import { storedObject } from '../base/stored-object.ts';
 import { type AxisKind, axisKinds } from './axes.ts';
 
 const storageKey = 'starpo-charts';
@@ -74,10 +75,7 @@ useChartPreferences.subscribe((state) => {
 
 /** Reads the stored settings. Ignores invalid values, which another version may have written. */
 function stored(): StoredPreferences {
-  let parsed: Partial<Record<keyof StoredPreferences, unknown>> = {};
-  try {
-    parsed = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
-  } catch {}
+  const parsed: Partial<Record<keyof StoredPreferences, unknown>> = storedObject(storageKey);
   const texts = (value: unknown) => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []);
   const entries = (value: unknown) => Object.entries(typeof value === 'object' && value !== null ? value : {});
   const { smoothing, axis, ignoreOutliers, open, size, targets } = parsed;

@@ -1,4 +1,5 @@
 import { create } from 'zustand';
+import { storedObject } from '../base/stored-object.ts';
 import type { TableId } from './columns.ts';
 
 const storageKey = 'starpo-run-tables';
@@ -39,10 +40,7 @@ useRunTables.subscribe(({ history, compare }) =>
 
 /** Reads the stored settings. Ignores invalid values, which another version may have written. */
 function stored(): Stored {
-  let parsed: Record<string, unknown> = {};
-  try {
-    parsed = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
-  } catch {}
+  const parsed = storedObject(storageKey);
   return { history: read(parsed.history, defaults.history), compare: read(parsed.compare, defaults.compare) };
 }
 

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { type RunSetting, type RunSettings, sampleRunId } from '../../core/contract/contract.ts';
+import { leavesOf } from '../../core/contract/run-details.ts';
 import { isConnectionLost } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { useApp } from '../stores/app-store.ts';
@@ -72,18 +73,6 @@ export function useSettingsWithSample(hasSample: boolean): SettingsByRun | null 
     () => settings && (sampleConfig ? new Map(settings).set(sampleRunId, leavesOf(sampleConfig)) : settings),
     [settings, sampleConfig],
   );
-}
-
-/** Returns all values of a configuration by path. */
-export function leavesOf(config: unknown): Settings {
-  const values = new Map<string, RunSetting>();
-  const visit = (value: unknown, path: string) => {
-    if (typeof value === 'object' && value !== null)
-      for (const [key, child] of Object.entries(value)) visit(child, path === '' ? key : `${path}.${key}`);
-    else values.set(path, value as RunSetting);
-  };
-  visit(config, '');
-  return values;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import type uPlot from 'uplot';
 import { describe, expect, test } from 'vitest';
+import { leavesOf } from '../../core/contract/run-details.ts';
 import { metricFacts } from '../../core/facts/metric-facts.ts';
 import { metricNames } from '../../core/run-directory/metrics.ts';
 import { byIteration, positionsOn, shapeOf } from '../../renderer/charts/axes.ts';
@@ -23,7 +24,7 @@ import { tipAt } from '../../renderer/charts/tooltip.ts';
 import type { Trace } from '../../renderer/charts/traces.ts';
 import { searchFor } from '../../renderer/charts/use-search.ts';
 import { differences, groupBy, groupingChoices } from '../../renderer/run-table/differences.ts';
-import { leavesOf, PathIndex } from '../../renderer/run-table/settings.ts';
+import { PathIndex } from '../../renderer/run-table/settings.ts';
 
 function source(metrics: Record<string, [iteration: number, value: number][]>): RunSeries {
   const series = new RunSeries();

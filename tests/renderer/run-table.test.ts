@@ -1,10 +1,10 @@
 // @vitest-environment node
 import { describe, expect, test } from 'vitest';
 import type { RunSummary } from '../../core/contract/contract.ts';
+import { leavesOf } from '../../core/contract/run-details.ts';
 import { assignSlots, linesOf } from '../../renderer/pages/compare/lines.ts';
 import { cellText, columnsFor, fitting, sortRuns, statisticsOf } from '../../renderer/run-table/columns.ts';
 import { filterByText, parseFilter } from '../../renderer/run-table/filter-text.ts';
-import { leavesOf } from '../../renderer/run-table/settings.ts';
 import { groupRuns } from '../../renderer/run-table/use-table.ts';
 import { runOf } from './summaries.ts';
 

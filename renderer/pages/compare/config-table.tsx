@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { leavesOf } from '../../../core/contract/run-details.ts';
 import { shortParts } from '../../components/run-facts.ts';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import { differences } from '../../run-table/differences.ts';
-import { leavesOf } from '../../run-table/settings.ts';
 import type { Compared } from './compare-charts.tsx';
 import styles from './compare-page.module.css';
 

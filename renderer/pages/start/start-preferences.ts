@@ -1,4 +1,5 @@
 import { create } from 'zustand';
+import { storedObject } from '../../base/stored-object.ts';
 
 const storageKey = 'starpo-start';
 
@@ -24,10 +25,7 @@ useStartPreferences.subscribe(({ stepsDismissed, sampleDismissed }) =>
 
 /** Reads the stored values and ignores invalid ones, which another version may have written. */
 function stored(): Pick<StartPreferences, 'stepsDismissed' | 'sampleDismissed'> {
-  let parsed: Record<string, unknown> = {};
-  try {
-    parsed = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
-  } catch {}
+  const parsed = storedObject(storageKey);
   return {
     stepsDismissed: parsed.stepsDismissed === true,
     sampleDismissed: parsed.sampleDismissed === true,
