@@ -13,7 +13,8 @@ try {
   const { values } = parseArgs({ options: { release: { type: 'string' }, mirror: { type: 'string' } } });
   const trainer = await buildCuda12Trainer(values);
   const reports = findReports(cuda12Folder);
-  if (!reports) throw new SetupError('A kernel has no ptxas report.', `Delete ${cuda12Folder} and try again.`);
+  if (!reports)
+    throw new SetupError('The ptxas report of a CUDA file is missing.', `Delete ${cuda12Folder} and try again.`);
   const spills = readReports(reports).filter(({ spilledBytes }) => spilledBytes > 0);
   const names = spills.map(({ kernel, target, spilledBytes }) => `${kernel} (${target}): ${spilledBytes} bytes`);
   if (spills.some(({ spilledBytes }) => spilledBytes > toleratedSpill))

@@ -8,10 +8,11 @@ const waits: Record<string, string> = {
   Resources: 'waits for free nodes or GPUs',
   Priority: 'waits behind jobs with a higher priority',
   Dependency: 'waits until an earlier job of this run has ended',
-  DependencyNeverSatisfied: 'waits for a job that will never succeed',
+  DependencyNeverSatisfied:
+    'can never start, because a job that it depends on failed; cancel it and submit the run again',
   JobHeldUser: 'is held; release it to let it start',
   JobHeldAdmin: 'is held by an administrator',
-  JobArrayTaskLimit: 'waits until fewer jobs of its sweep run',
+  JobArrayTaskLimit: 'waits because its sweep already has the maximum number of running jobs',
   Licenses: 'waits for a license',
   Reservation: 'waits for its reservation',
   Cleaning: 'is being requeued',

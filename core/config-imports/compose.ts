@@ -75,7 +75,7 @@ export function compose(texts: readonly ConfigText[], overrides: readonly string
       throw new Failure(
         'config_unreadable',
         `${files.get(by.at(-1)!)!.name} needs ${key}.yaml, which was not found.`,
-        `Give ${key}.yaml too, or keep it in the same folder.`,
+        `Add ${key}.yaml to the files. \`starpo import-ragen\` also finds it in their folder.`,
       );
     const { defaults: _, ...own } = file.tree;
     const names = defaultNames(file.name, file.tree);

@@ -25,7 +25,7 @@ export const environmentChecks = [
   'each action is answered, in upper and lower case',
   'malformed actions are answered',
   "parallel episodes don't affect each other",
-  'a new process continues after a crash',
+  'a new process gives the same episode after a crash',
   'exits at the end of its input',
 ] as const;
 export type EnvironmentCheck = (typeof environmentChecks)[number];

@@ -101,7 +101,7 @@ const playChoices = z.object({
   environments: z.array(z.object({ label: z.string(), type: z.string() })),
   /** Sampling of the run's evaluations. */
   sampling,
-  /** The user's success so far, by environment. */
+  /** The user's newest saved success, by environment. */
   humanSuccess: z.array(humanSuccess),
 });
 export type PlayChoices = z.infer<typeof playChoices>;

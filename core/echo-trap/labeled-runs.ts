@@ -240,7 +240,7 @@ function checked<Schema extends z.ZodType>(
 
 const hints: Record<string, string> = {
   [labelFile]:
-    'A label.json contains {"collapsed": iteration, "kind": "template" or "chaos"}, or {"collapsed": null, "kind": "locked", "healthy", "solved" or "declining"}. Without it the run is labeled by the rule.',
+    'A label.json contains {"collapsed": iteration, "kind": "template" or "chaos"}, or {"collapsed": null, "kind": "locked", "healthy", "solved" or "declining"}. Without label.json, the collapse rule (docs/collapse-rule.md) labels the run.',
   [runFiles.config]: 'Restore the run.json that the run was trained with, or remove the run.',
 };
 

@@ -15,7 +15,7 @@ export const warnRisk = 1;
 /** Risk score below which a warning clears. Lower than the one that triggers it, so that noise does not end a warning and start another. */
 export const clearRisk = 0.8;
 
-/** Risk score of the `watch` state. A roll-back never targets an iteration at or above it. */
+/** Minimum risk score of the `watch` state. A roll-back never targets an iteration with this score or a higher one. */
 export const watchRisk = 0.7;
 
 /** Minimum contribution of observed signals for `watch`; settings alone do not trigger it. */

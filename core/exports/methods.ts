@@ -191,7 +191,8 @@ function objectiveText({ policy_loss: loss }: RunConfig): string {
   const dual = loss.dual_clip > 0 ? `, with a dual clip at ${loss.dual_clip}` : '';
   const byTurn =
     loss.clip_turn_factor === 1 ? '' : `, with the clip range multiplied by ${loss.clip_turn_factor} per turn`;
-  const limits = `${1 - loss.clip_low} and ${1 + loss.clip_high}`;
+  const bound = (value: number) => String(Number(value.toPrecision(6)));
+  const limits = `${bound(1 - loss.clip_low)} and ${bound(1 + loss.clip_high)}`;
   switch (loss.objective) {
     case 'cispo':
       return `CISPO's objective (arXiv:2506.13585; weights clipped at ${limits}${byTurn})`;

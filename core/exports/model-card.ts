@@ -6,6 +6,7 @@ import { listWithAnd } from '../contract/sentence.ts';
 import { evaluationChanges } from '../evaluations/target.ts';
 import { typeTitle } from '../presets/environment-words.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { firstIteration } from '../run-config/start.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
 import { markdownText, yamlText } from './escape.ts';
 import { areUnseen, methodsText, ownLevels, samplingText, trainedEnvironments, unseenSeeds } from './methods.ts';
@@ -128,7 +129,9 @@ function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
         ]
       : [];
   return [
-    `The model was trained only on ${markdownText(tasks(config))}, with one prompt format. Other tasks, sizes and prompts are untested unless listed above.`,
+    checkpoint <= firstIteration(config)
+      ? 'This run did not train the model. Tasks and prompts are untested unless listed above.'
+      : `This run trained the model only on ${markdownText(tasks(config))}, with the prompts of its configuration. Other tasks, sizes and prompts are untested unless listed above.`,
     ...(config.rollout.think ? ['Its reasoning is not a reliable explanation: it may contradict the action.'] : []),
     ...warning,
     'The model was not tested for safety, bias or use outside its training environments.',

@@ -25,7 +25,7 @@ export const initialState = {
 } satisfies Partial<RunRow>;
 export type JournalState = Pick<RunRow, keyof typeof initialState>;
 
-/** Number of events per window of the longest gap. */
+/** The longest gap between events is measured per window of this many events. */
 const gapWindow = 1000;
 
 /**

@@ -107,7 +107,7 @@ export const exitCodes: readonly { code: number; meaning: string }[] = [
   {
     code: 1,
     meaning:
-      'the command or its run failed, or another client or an early stop ended the run; `doctor` or `env check` found a problem',
+      'the command or its run failed, or another client, an automatic action or an early stop ended the run; `doctor` or `env check` found a problem',
   },
   { code: 2, meaning: 'invalid input: an unknown command, option, run or preset, an invalid setting or file' },
   {

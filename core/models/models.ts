@@ -100,7 +100,7 @@ export class Models {
       throw new Failure(
         'model_unknown',
         `"${name}" is not a downloaded model.`,
-        'Only downloaded models can be deleted here. To remove another model, delete its folder.',
+        'It may have been deleted already. To remove an added folder from the list, use Remove on the Models page; its files are kept.',
       );
     await rm(model.folder, { recursive: true });
     this.publish();

@@ -37,7 +37,8 @@ export async function readTensors(path: string): Promise<Map<string, StoredTenso
     const length = Buffer.alloc(8);
     await file.read(length, 0, 8, 0);
     const headerLength = Number(length.readBigUInt64LE());
-    if (size < 8 || headerLength > Math.min(size - 8, maxHeaderBytes)) throw invalid(path, 'its header is truncated');
+    if (size < 8 || headerLength > Math.min(size - 8, maxHeaderBytes))
+      throw invalid(path, 'it is truncated or not a safetensors file');
     const text = Buffer.alloc(headerLength);
     await file.read(text, 0, headerLength, 8);
     return tensorsOf(path, text.toString('utf8'), 8 + headerLength, size);

@@ -157,7 +157,7 @@ export async function checkProgram(
       );
     return { measured: `${count} episodes` };
   });
-  await runIf(unrepeated, 'a new process continues after a crash', async (program) => {
+  await runIf(unrepeated, 'a new process gives the same episode after a crash', async (program) => {
     await program.reset(program.newEpisode(), seeds[1]!);
     program.kill();
     await program.exited();

@@ -50,7 +50,7 @@ function attentionWidths(shape: ModelShape) {
 function rolloutBytes(shape: ModelShape, width: number, slots: number): number {
   const { hidden_size: hidden, intermediate_size: inner } = shape;
   const { queries, qkv } = attentionWidths(shape);
-  // The logits share memory with the products before SwiGLU, which fp32 fuses.
+  // The logits share memory with the gate and up projections, which fp32 fuses with SwiGLU and does not store.
   const logits = Math.max(4 * slots * shape.vocab_size, width === 2 ? prefillRows * width * 2 * inner : 0);
   return prefillRows * (4 * hidden + width * (2 * hidden + qkv + queries + inner)) + logits;
 }

@@ -56,7 +56,7 @@ function problemsOf(config: unknown, issue: z.core.$ZodIssue): Problem[] {
 
 function describe(config: unknown, issues: readonly z.core.$ZodIssue[]): Failure {
   const issue = issues[0]!;
-  const more = issues.length - 1;
+  const more = issues.flatMap((each) => problemsOf(config, each)).length - 1;
   const others = more > 0 ? ` (and ${count(more, 'more problem')})` : '';
   if (issue.code === 'unrecognized_keys') {
     const path = [...issue.path.map(String), issue.keys[0]].join('.');

@@ -46,7 +46,7 @@ export function waitForEvent(
     after: (milliseconds) =>
       new Promise((resolve) => {
         timer = setTimeout(() => resolve(null), milliseconds);
-        // The supervisor's polling keeps the process alive until it closes, which no wait may delay.
+        // A wait must not keep the process alive: the supervisor's polling does, until the supervisor closes.
         timer.unref();
       }),
     seen: () => first,

@@ -26,8 +26,9 @@ interface Endpoint {
 type Refuse = (status: number, reason: string) => void;
 
 /**
- * Serves files to clients with this process's sign-in code (`Authorization: Bearer CODE`): `GET /api/files/RUN/PATH` sends a file of a run directory,
- * `GET /api/exports/ID/NAME` a file of an export, and `PUT /api/uploads/FILE` receives an upload. Files are streamed.
+ * Serves files to clients with this process's sign-in code (`Authorization: Bearer CODE`) or, for downloads, a signed link of the renderer (`linkTo`):
+ * `GET /api/files/RUN/PATH` sends a file of a run directory, `GET /api/exports/ID/NAME` a file of an export, which is deleted after a download by link,
+ * and `PUT /api/uploads/FILE` receives an upload. Files are streamed.
  */
 export async function passFile(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Promise<void> {
   const refuse: Refuse = (status, reason) =>
@@ -44,7 +45,6 @@ export async function passFile(request: IncomingMessage, response: ServerRespons
     return refuse(401, 'not signed in');
   if (isUpload) return receiveUpload(request, response, path.slice(uploadsPath.length), endpoint, refuse);
   const isSent = await sendFile(response, path, endpoint, refuse);
-  // The page downloads an export only once, so it is deleted.
   if (isSent && linked && path.startsWith(exportsPath))
     await rm(exportFolder(endpoint.home, path.split('/')[3]!), { recursive: true, force: true });
 }

@@ -7,7 +7,7 @@
 
 namespace starpo {
 
-// Returns a published model's shape: 0.5b, 1.5b (Qwen2.5), or tiny for tests.
+// Returns the shape of a model: 0.5b or 1.5b (Qwen2.5), or tiny (for tests). Throws std::invalid_argument for others.
 ModelConfig timed_shape(const std::string& name);
 
 // Returns the ceilings and the kernels with their times, bytes, operations and shares of the nearer ceiling. Each

@@ -96,7 +96,7 @@ function widthsOf(members: number): number[] {
   return members > 3 && full.length <= 2 ? all : full;
 }
 
-/** Packs boards of the smallest size in the lowest wall, if larger ones don't fit. */
+/** Returns the arrangement of the smallest boards with the least height. Used if larger boards don't fit. */
 function packed(members: number, width: number, between: { x: number; y: number }, groups: number): Arrangement {
   const arrange = (across: number) => {
     const groupWidth = Math.max(members > 1 ? captionWidth : 0, across * (minSide + gap) - gap);

@@ -41,7 +41,7 @@ test('the examples pass', async () => {
     'each action is answered, in upper and lower case': 'ok',
     'malformed actions are answered': 'actions have names',
     "parallel episodes don't affect each other": '64 episodes',
-    'a new process continues after a crash': 'ok',
+    'a new process gives the same episode after a crash': 'ok',
     'exits at the end of its input': 'ok',
   });
   expect(rows.map(({ check }) => check)).toEqual(environmentChecks);

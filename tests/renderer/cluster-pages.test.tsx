@@ -139,6 +139,7 @@ test.each<[status: RunSummary['status'], phase: RunJob['phase'], text: RegExp]>(
   ['completed', 'unknown', /^All iterations completed$/],
   ['completed', 'pending', /^Waiting for the job$/],
   ['failed', 'running', /^The job is running$/],
+  ['failed', 'unknown', /^Job state unknown$/],
   ['failed', 'ended', /^Failed after iteration 87\./],
 ])('a run that is %s with a job that is %s has its own status', (status, phase, text) => {
   const job = { phase } as RunJob;

@@ -157,7 +157,7 @@ export async function showStudy(named: string, { home, json }: CommandOptions): 
       ...(levels ? [['levels', levels]] : []),
     ]),
   );
-  print('\nSuccess: mean over completed runs; 95 % interval for three or more seeds');
+  print('\nSuccess: mean over runs; after training, over completed runs only. 95 % interval for three or more runs');
   const collapses = rows.some(({ collapse }) => collapse);
   print(
     table([

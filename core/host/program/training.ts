@@ -112,7 +112,7 @@ function settingsOf({ set = [], seed, device }: NewRunFlags): Record<string, Set
   return settings;
 }
 
-/** Adds the commands that create, train and control runs. */
+/** Adds the commands that create, train, control and evaluate runs, and those for the queue, clusters, sweeps, papers and environments. */
 export function addTrainingCommands(root: Command): void {
   root.commandsGroup('Train:');
   examples(
@@ -369,7 +369,7 @@ function addSweepCommands(root: Command): void {
       [
         option('--study <study>', "the paper's study, for example figure-7; list them with `starpo sweep papers`"),
         option('--model <model>', 'with --study: starter, qwen2.5-0.5b, ...').default('starter'),
-        option('--start', 'queue its runs immediately'),
+        option('--start', 'queue the runs immediately'),
       ],
       newStudy,
     ),

@@ -15,8 +15,8 @@ class FieldVisitor;
 //          (arXiv 2602.04879)
 enum class PolicyObjective { clip, cispo, sapo, dppo };
 
-// What a ratio is computed of. turn, sequence: the geometric mean of the token ratios of a turn or sample (GSPO, arXiv
-// 2507.18071). trajectory: the product over the episode.
+// Level of the probability ratio. token: the token's own ratio. turn, sequence: the geometric mean of the token ratios
+// of a turn or sample (GSPO, arXiv 2507.18071). trajectory: the product over all tokens of the episode.
 enum class RatioLevel { token, turn, sequence, trajectory };
 
 // Weighting of tokens in a mini-batch. n: trajectories in the mini-batch, |o|: trained tokens of a trajectory.

@@ -271,8 +271,8 @@ inline constexpr std::array kIterationMetrics{
         "replayed groups; absent where `kl.coefficient` is 0"},
     Description{
         kActorSkippedShare, "share",
-        "samples (episodes, or parts of them with `rollout.context_turns`) without any advantage that the update "
-        "skipped, since they have no gradient; 0 with a critic or another term in the loss"},
+        "skipped samples (episodes, or parts of them with `rollout.context_turns`): all their advantages are 0, so "
+        "they have no gradient; 0 with a critic or another term in the loss"},
     Description{kActorLearningRate, "", "learning rate of the last optimizer step"},
     Description{kCorrectionTruncatedPositive, "share",
                 "tokens with an advantage above 0 whose importance weight was truncated; absent without corrections"},

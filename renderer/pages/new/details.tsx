@@ -41,7 +41,7 @@ export function DetailsPanel({ details, invalidTags, onChange }: DetailsPanelPro
         <input
           value={details.name}
           maxLength={maxNameLength}
-          placeholder="Named after the preset"
+          placeholder="Default: the preset's name or the run id"
           autoComplete="off"
           spellCheck={false}
           onChange={({ target }) => change({ name: target.value })}

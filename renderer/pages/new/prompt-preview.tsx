@@ -101,7 +101,9 @@ interface SampleProps {
 function Sample({ preview: { replyTokens, context }, environment: { samples, problem }, level }: SampleProps) {
   const sample = samples[level] ?? samples[0];
   if (!sample)
-    return problem ? null : <p className="muted">Its share is too small: no group plays this environment.</p>;
+    return problem ? null : (
+      <p className="muted">No group plays this environment, because its share is 0 or rounds to 0 groups.</p>
+    );
   return (
     <>
       <ol className={`${styles.messages} stack`}>

@@ -127,7 +127,7 @@ export function statusText(run: RunSummary): string {
   // The job's panel describes its state.
   if (job?.phase === 'pending' && status !== 'paused') return 'Waiting for the job';
   if (job && hasActiveJob(run) && !['running', 'paused', 'completed'].includes(status)) {
-    if (job.phase !== 'running') return 'Waiting for the job';
+    if (job.phase !== 'running') return 'Job state unknown';
     // After an end, the job also ends, or it was requeued and starts the run again.
     return status === 'created' ? 'Starting…' : 'The job is running';
   }

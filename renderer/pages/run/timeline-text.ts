@@ -17,7 +17,7 @@ export interface TimelineRow {
   title: string;
   /** When the phase ran, in the iteration and its neighbors. */
   spans: readonly TimeSpan[];
-  /** Time in the iteration alone, and its share of the iteration's duration. */
+  /** Time of the phase within this iteration, without its neighbors, and its share of the iteration's duration. */
   seconds: number;
   share: number;
 }

@@ -244,7 +244,7 @@ void read_nouns(const std::filesystem::path& path, CatalogueReader& reader) {
     const std::size_t tab = line.find('\t');
     if (tab == std::string::npos || valid_utf8_length(line) != line.size())
       throw Error("catalogue_invalid", "nouns.tsv: line " + std::to_string(number) + " is invalid",
-                  "write an asin, a tab and the nouns of the title separated by spaces in each line");
+                  "write an ASIN, a tab and the nouns of the title separated by spaces in each line, in UTF-8");
     std::vector<std::string> nouns;
     for (auto& noun : split(python_lower(line.substr(tab + 1)), " "))
       if (!noun.empty()) nouns.push_back(std::move(noun));
