@@ -101,6 +101,8 @@ describe('the schema', () => {
   test('reports the number of problems', () => {
     const { message } = failureOf(() => validateConfig({ ...example, seed: -1, iterations: 0, filter: 1 }));
     expect(message).toBe('seed must be 0 or more (and 2 more problems).');
+    const unknown = failureOf(() => validateConfig({ ...example, one: 1, two: 2, three: 3 }));
+    expect(unknown.message).toBe('one is not a setting (and 2 more problems).');
   });
 
   test('recognizes the output of `starpo import-ragen`', () => {
