@@ -2,6 +2,7 @@ import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Game } from '../../core/contract/contract.ts';
+import { goalText } from '../../renderer/pages/play/score-table.tsx';
 import { putCheckpoint } from '../core/fixtures/playable.ts';
 import { root, World } from '../core/fixtures/world.ts';
 import { releaseRuns } from '../release-runs.ts';
@@ -84,4 +85,12 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
     await page.shown(sectionText('Agent', /checkpoint 0/));
     expect(location.hash).toBe(`#/play/${runId}/0`);
   });
+});
+
+test('the score is called saved only when the saved rate is the current one', () => {
+  const saved = { environment: 'lake', levels: 10, successes: 7 };
+  expect(goalText({ levels: 9, solved: 6 }, null)).toBe('Play 1 more level to save your score.');
+  expect(goalText({ levels: 9, solved: 6 }, saved)).toBe('Saved: 7 of 10. Play 1 more level to replace it.');
+  expect(goalText({ levels: 10, solved: 7 }, saved)).toMatch(/^Your score is saved\. /);
+  expect(goalText({ levels: 11, solved: 8 }, saved)).toBe('Your score is not saved yet.');
 });

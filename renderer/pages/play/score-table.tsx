@@ -28,7 +28,7 @@ export function ScoreTable({ game, saved, onLevel }: ScoreTableProps) {
         <Tally name="Agent" {...agents} isAhead={isAhead(agents, yours)} />
         <Tally name="You" {...yours} isAhead={isAhead(yours, agents)} />
       </dl>
-      <p className="muted small">{goalText(yours.levels, saved)}</p>
+      <p className="muted small">{goalText(yours, saved)}</p>
       {results.length > 0 && (
         <div className={styles.scroll}>
           <table className="table">
@@ -98,9 +98,12 @@ function Cell({ result }: { result: PlayResult['agent'] }) {
   );
 }
 
-function goalText(levels: number, saved: HumanSuccess | null): string {
+/** Describes the saved score. It is saved after every level from the tenth on, unless the run's folder can't be written. */
+export function goalText({ levels, solved }: Rate, saved: HumanSuccess | null): string {
   if (levels >= minLevels)
-    return 'Your score is saved. In a run with one environment, the success chart shows it as the line “You”.';
+    return saved?.levels === levels && saved.successes === solved
+      ? 'Your score is saved. In a run with one environment, the success chart shows it as the line “You”.'
+      : 'Your score is not saved yet.';
   const left = minLevels - levels;
   const play = `Play ${count(left, 'more level')} to`;
   return saved ? `Saved: ${saved.successes} of ${saved.levels}. ${play} replace it.` : `${play} save your score.`;
