@@ -37,6 +37,6 @@ test('reports wrong includes per file, and unused exceptions', () => {
   put('model/folder.cpp', '#include "base/error.h"\n#include "train/run/train.h"\n');
   expect(checkLayers(source, { 'base/error.h': ['env/protocol.h'], 'cli/score.cpp': ['engine/cpu/model.h'] })).toEqual([
     'native/src/model/folder.cpp includes "train/run/train.h": model/ is below train/.',
-    'scripts/lib/native-layers.mjs allows cli/score.cpp "engine/cpu/model.h", which it doesn\'t include: remove the exception.',
+    'scripts/lib/native-layers.mjs allows cli/score.cpp to include "engine/cpu/model.h", but cli/score.cpp doesn\'t need the exception: remove it.',
   ]);
 });

@@ -259,7 +259,7 @@ export const procedures = {
   'studies.get': { input: z.object({ studyId }), output: study },
   /**
    * Creates a sweep. `set` applies to all settings (`points`), then each setting's own `set`. `environment` is the label whose success is compared; by default,
-   * the first validated environment. All settings are validated first. `start` also calls `studies.start`.
+   * the first environment that is evaluated. All settings are validated first. `start` also calls `studies.start`.
    */
   'studies.create': {
     changes,
@@ -337,7 +337,7 @@ export const procedures = {
   'evaluations.choices': { input: z.object({ runId }), output: evaluationChoices },
   /**
    * Starts to evaluate a checkpoint on fixed levels, even while the run trains; returns once the policy is loaded. `on` is a label of the run, an
-   * environment type or a preset; default: the run's first validated environment. `set` changes keys of that environment (`config.size` or `size`).
+   * environment type or a preset; default: the run's first environment that is evaluated. `set` changes keys of that environment (`config.size` or `size`).
    */
   'evaluations.start': {
     changes,

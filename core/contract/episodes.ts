@@ -58,7 +58,7 @@ export type Frame = z.infer<typeof frame>;
 
 const replayTurn = z.object({
   state: z.string(),
-  /** Tokens of the state that the model didn't read. */
+  /** Number of tokens of the state that the model didn't read. */
   omittedTokens: z.int(),
   /** Whether a turn after the first begins a new context. */
   beginsContext: z.boolean(),

@@ -125,7 +125,7 @@ function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
   const warning =
     trap !== null && !['healthy', 'solved', 'unmeasured'].includes(trap.state) && trap.since <= checkpoint
       ? [
-          `The Echo Trap monitor has reported ${knownWord(trapReports, trap.state) ?? `"${trap.state}"`} since iteration ${trap.since}.${config.rollout.think ? ' The reasoning might not depend on the state.' : ''}`,
+          `Since iteration ${trap.since}, the Echo Trap monitor has reported ${knownWord(trapReports, trap.state) ?? `"${trap.state}"`}.${config.rollout.think ? ' The reasoning might not depend on the state.' : ''}`,
         ]
       : [];
   return [

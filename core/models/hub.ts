@@ -69,7 +69,7 @@ export async function readRevision(hub: Hub, repository: string): Promise<HubRev
     throw new Failure(
       'hub_answer_invalid',
       `Unexpected response from ${hub.host} for ${repository}.`,
-      'Check the address under “Hub address and token” on the Models page.',
+      'Check the address under “Hub address and token” on the Models page, or HF_ENDPOINT.',
     );
   const { sha, siblings, cardData, config, safetensors } = read.data;
   const files = siblings
@@ -209,4 +209,8 @@ export class HubBusy extends Failure {
 }
 
 const refused = (message: string) =>
-  new Failure('hub_refused', message, 'Check the address under “Hub address and token” on the Models page.');
+  new Failure(
+    'hub_refused',
+    message,
+    'Check the address under “Hub address and token” on the Models page, or HF_ENDPOINT.',
+  );

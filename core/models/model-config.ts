@@ -81,7 +81,7 @@ export async function readJson(path: string): Promise<unknown> {
       missing
         ? `${path} was not found.`
         : `${path} ${error instanceof SyntaxError ? 'is not valid JSON' : `can't be read: ${fileReason(error)}`}.`,
-      'Choose another checkpoint, or copy the file again.',
+      'Copy the file again, or choose another model or checkpoint.',
     );
   }
 }

@@ -90,6 +90,6 @@ function invalid(path: string, reason: string): Failure {
   return new Failure(
     'model_file_invalid',
     `Can't read ${path}: ${reason}.`,
-    'Choose another checkpoint, or copy the file again.',
+    'Copy the file again, or choose another model or checkpoint.',
   );
 }

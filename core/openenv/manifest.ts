@@ -42,7 +42,7 @@ export type Manifest = z.infer<typeof manifest>;
 export function valueAt(root: unknown, path: string): unknown {
   let value = root;
   for (const key of path.split('.')) {
-    if (Array.isArray(value)) value = value.at(Number(key));
+    if (Array.isArray(value)) value = /^-?\d+$/.test(key) ? value.at(Number(key)) : undefined;
     else if (typeof value === 'object' && value !== null && Object.hasOwn(value, key))
       value = (value as Record<string, unknown>)[key];
     else return undefined;

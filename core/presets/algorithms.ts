@@ -91,7 +91,7 @@ const otherAlgorithms: readonly Algorithm[] = [
   other(
     'starpo-s-v2',
     'StarPO-S v2 (PPO)',
-    "Trains on the groups with the highest reward std, up to 90 % of the sum, and stops early by RAGEN-2's rules. A critic estimates the return.",
+    "Trains on the groups with the highest reward std that together reach 90 % of the summed reward std, and stops early by RAGEN-2's rules. A critic estimates the return.",
     (config) => ({
       ...withCritic(config),
       filter: { ...config.filter, strategy: 'top_p', keep: 0.9 },

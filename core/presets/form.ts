@@ -33,7 +33,7 @@ function fieldOf({ type, maximum, choices = [], path }: Field, words: FieldWords
 function sectionOf({ id, title, note, fields }: SectionWords, all: readonly Field[], prefix = ''): FormSection {
   const described = fields.map((words) => {
     const field = all.find(({ path }) => path === words.path);
-    if (!field) throw new Error(`form-words.ts names ${words.path}, which is not a key of run.json`);
+    if (!field) throw new Error(`The form names ${prefix}${words.path}, which is not a key of run.json.`);
     return { ...fieldOf(field, words), path: prefix + words.path };
   });
   return { id, title, note, fields: described };

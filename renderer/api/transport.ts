@@ -21,8 +21,8 @@ export function chooseTransport(): () => Promise<Channel> {
 }
 
 /**
- * Opens channels for a page. The page signs in once and keeps its key in memory only. The key also identifies a later
- * server process on the same port and rejects any other program there.
+ * Opens channels for a page. The page signs in once and keeps its key in memory only. With the key, the page also
+ * recognizes a later server process on the same port and rejects any other program there.
  */
 function signedInChannel(): () => Promise<Channel> {
   let key: ClientKey | null = null;

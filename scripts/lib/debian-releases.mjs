@@ -131,7 +131,11 @@ export async function debianRoot({ release, packages, mirror, fresh = false }) {
   for (const step of [['update'], ['install', '-y', '--no-install-recommends', ...missing]]) {
     const { status, output } = await inside('apt-get', ...step);
     if (status !== 0)
-      throw new SetupError(`apt-get ${step[0]} failed in ${folder}.`, 'Recreate it with --fresh.', output);
+      throw new SetupError(
+        `apt-get ${step[0]} failed in ${folder}.`,
+        'Check the network and the mirror, or recreate the system with --fresh.',
+        output,
+      );
   }
   return folder;
 }

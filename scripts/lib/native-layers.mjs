@@ -91,7 +91,7 @@ export function checkLayers(source, allowed = exceptions) {
   for (const [file, includes] of Object.entries(allowed))
     for (const included of includes.filter((name) => !used.has(`${file} ${name}`)))
       wrong.push(
-        `scripts/lib/native-layers.mjs allows ${file} "${included}", which it doesn't include: remove the exception.`,
+        `scripts/lib/native-layers.mjs allows ${file} to include "${included}", but ${file} doesn't need the exception: remove it.`,
       );
   return wrong;
 }

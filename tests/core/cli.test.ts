@@ -203,11 +203,11 @@ describe('starpo', { timeout: 300_000 }, () => {
     const following = starpo(['logs', id!, '--follow'], world.environment());
     await following.line(/info {5}Started on/);
     expect(await run('pause', id!)).toMatchObject({ status: 0, output: expect.stringContaining('`starpo resume') });
-    await training.line(new RegExp(`^paused at iteration 1; continue with \`starpo resume ${id}\`$`));
+    await training.line(new RegExp(`^paused at iteration 1; resume it with \`starpo resume ${id}\`$`));
     expect((await run('pause', id!)).output).toBe(`${id} is already paused`);
     const resumed = starpo(['resume', id!], world.environment());
     await resumed.line(/^iteration 2\//);
-    await training.line(/^continued at iteration 1$/);
+    await training.line(/^resumed at iteration 1$/);
     expect(await run('stop', id!)).toMatchObject({
       status: 0,
       output: `Stopped after iteration 2 of 4; checkpoint saved. Resume it with \`starpo resume ${id}\`.`,

@@ -179,7 +179,7 @@ describe('when the host exits,', { timeout: 300_000 }, () => {
       return command;
     };
     const paused = await repeated(['pause', id], host);
-    expect(paused).toEqual({ status: 0, output: `paused ${id}; continue with \`starpo resume ${id}\``, errors: '' });
+    expect(paused).toEqual({ status: 0, output: `paused ${id}; resume it with \`starpo resume ${id}\``, errors: '' });
     await training.kill();
     const resumed = await repeated(['resume', id], await serve({}));
     expect(resumed).toMatchObject({ status: 0, errors: '' });

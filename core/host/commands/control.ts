@@ -15,7 +15,7 @@ export async function pauseRun(named: string, { home }: CommandOptions): Promise
     const repeated = requested;
     requested = true;
     if (status !== 'paused') await pauseOrResume(client, runId, 'pause', repeated);
-    advise(`paused ${runId}; continue with \`starpo resume ${runId}\``);
+    advise(`paused ${runId}; resume it with \`starpo resume ${runId}\``);
   };
   await withRun(home, named, pause, { repeatable: true });
 }

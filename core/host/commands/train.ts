@@ -310,8 +310,8 @@ function eventAsLine({ type, body }: JournalEvent, { id, iterations }: RunSummar
   }
   if (type === 'evaluation') return `evaluation at iteration ${iteration}: success ${successLine(metrics)}`;
   if (type === 'first_step_check') return firstStepLines(body as unknown as FirstStepCheck);
-  if (type === 'paused') return pasteable(`paused at iteration ${iteration}; continue with \`starpo resume ${id}\``);
-  if (type === 'resumed') return `continued at iteration ${iteration}`;
+  if (type === 'paused') return pasteable(`paused at iteration ${iteration}; resume it with \`starpo resume ${id}\``);
+  if (type === 'resumed') return `resumed at iteration ${iteration}`;
   if (type === 'log') return `${level}: ${message}`;
   if (type === 'environment_alert') return `warning: iteration ${iteration}: ${message}`;
   return isKnownType(type) ? null : (meaningOf({ type, body }).line?.message ?? null);

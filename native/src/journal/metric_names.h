@@ -275,17 +275,17 @@ inline constexpr std::array kIterationMetrics{
         "they have no gradient; 0 with a critic or another term in the loss"},
     Description{kActorLearningRate, "", "learning rate of the last optimizer step"},
     Description{kCorrectionTruncatedPositive, "share",
-                "tokens with an advantage above 0 whose importance weight was truncated; absent without corrections"},
+                "tokens whose importance weight was truncated, among those with an advantage above 0; absent without "
+                "corrections"},
     Description{kCorrectionTruncatedNegative, "share",
-                "tokens with an advantage below 0 whose importance weight was truncated; absent without corrections"},
-    Description{
-        kCorrectionMaskedPositive, "share",
-        "tokens with an advantage above 0 that importance weights or the trust region removed from the policy term; "
-        "absent without corrections"},
-    Description{
-        kCorrectionMaskedNegative, "share",
-        "tokens with an advantage below 0 that importance weights or the trust region removed from the policy term; "
-        "absent without corrections"},
+                "tokens whose importance weight was truncated, among those with an advantage below 0; absent without "
+                "corrections"},
+    Description{kCorrectionMaskedPositive, "share",
+                "tokens that importance weights or the trust region removed from the policy term, among those with an "
+                "advantage above 0; absent without corrections"},
+    Description{kCorrectionMaskedNegative, "share",
+                "tokens that importance weights or the trust region removed from the policy term, among those with an "
+                "advantage below 0; absent without corrections"},
     Description{kCorrectionEffectiveSampleSize, "share",
                 "effective sample size of the correction weights w: (sum of w)² / (tokens * sum of w²); absent without "
                 "corrections"},

@@ -32,7 +32,7 @@ export const sokoban: EnvironmentView = {
 
 function outcome(frames: readonly Frame[], index: number): Outcome {
   const frame = frames[index]!;
-  if (frame.success) return { tone: 'good', text: 'pushed the last box onto its target', note: 'solved the level' };
+  if (frame.success) return { tone: 'good', text: 'pushed the last box onto a target', note: 'solved the level' };
   if (!frame.effective) return { tone: 'idle', text: 'blocked', note: 'blocked' };
   return { tone: 'plain', text: describePush(frames, index) ?? 'moved' };
 }

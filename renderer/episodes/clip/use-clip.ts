@@ -61,7 +61,8 @@ async function makeClip(
   const episodes = all.map((ofFile) => ofFile.filter(isScored));
   const peakAt = files.findIndex(({ iteration }) => iteration === peak);
   const group = level === null ? mostInstructiveLevel(episodes, peakAt < 0 ? undefined : peakAt) : level - 1;
-  if (group === null) return { missing: 'No clip: no level went from failed to solved.' };
+  if (group === null)
+    return { missing: 'No clip: no level that failed at the first checkpoint was solved at the last.' };
   const boards = await Promise.all(
     files.map(({ iteration, split, evaluation }) =>
       api.call('rollouts.boards', { runId, iteration, split, evaluation, group }),

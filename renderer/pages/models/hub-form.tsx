@@ -8,7 +8,7 @@ import { useAction } from '../../components/use-action.ts';
 import { useWriteLock } from '../../stores/write-access.ts';
 import styles from './models-page.module.css';
 
-/** Shows the hub's address, and a token for gated models. */
+/** Shows the hub's address, and a token for gated and private models. */
 export function HubForm() {
   const api = useApi();
   const lock = useWriteLock();
@@ -60,7 +60,7 @@ export function HubForm() {
           type="password"
           autoComplete="off"
           value={token}
-          placeholder={settings?.hasToken ? 'Saved. Enter a new token to replace it' : 'Only for gated models'}
+          placeholder={settings?.hasToken ? 'Saved. Enter a new token to replace it' : 'For gated or private models'}
           onChange={(event) => setToken(event.target.value)}
         />
         <div className={styles.foundActions}>

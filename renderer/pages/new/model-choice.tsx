@@ -85,7 +85,9 @@ export function ModelNote({ value, base, from }: { value: SettingValue; base: Se
   if (value === base && 'run' in from)
     return (
       <p className={styles.note}>
-        {from.checkpoint === null ? 'Same start model as that run.' : `Its checkpoint at iteration ${from.checkpoint}.`}
+        {from.checkpoint === null
+          ? 'Same start model as that run.'
+          : `Checkpoint of the parent run at iteration ${from.checkpoint}.`}
       </p>
     );
   const starter = starters.get(String(value));

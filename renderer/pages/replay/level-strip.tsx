@@ -22,7 +22,7 @@ export function LevelStrip({ runId, files, file, level, onChoose }: LevelStripPr
 
   if (filesOfSet.length < 2) return null;
   return (
-    <nav className="level-strip row" aria-label="This level at other checkpoints">
+    <nav className="level-strip row" aria-label="This level at each checkpoint">
       <span className="level-strip-title">
         Level {group + 1} <span className="faint">at checkpoint</span>
       </span>

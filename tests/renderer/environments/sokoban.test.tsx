@@ -86,7 +86,7 @@ test('describes outcomes', () => {
     'Start',
     'Turn 1, action 1: Right, pushed a box',
     'Turn 1, action 2: Up, blocked',
-    'Turn 2, action 1: Right, pushed the last box onto its target',
+    'Turn 2, action 1: Right, pushed the last box onto a target',
   ]);
   expect(more.map((_, index) => describeFrame(replayOf('sokoban', more), index).split(', ').at(-1))).toEqual([
     'Start',

@@ -83,13 +83,13 @@ void StorageBudget::check() {
       format_bytes(bytes) + " of its storage budget of " + format_bytes(static_cast<std::int64_t>(budget_));
   if (used > budget_) {
     journal_.warning("the run exceeds its storage budget: it uses " + usage +
-                     "; stop it, or delete checkpoints that you don't need");
+                     "; stop it, then free space on the History page");
     exceeded_logged_ = true;
   } else if (!near_logged_ && (used > kWarningShare * budget_ ||
                                used + static_cast<double>(next_checkpoint_bytes(directory_)) > budget_)) {
     journal_.warning("the run uses " + usage +
-                     "; the next checkpoint may exceed it: delete old checkpoints, or set rollout_files.keep_last or a "
-                     "larger checkpoint.every in the next run");
+                     "; the next checkpoint may exceed it: stop the run, then free space on the History page, or set "
+                     "rollout_files.keep_last or a larger checkpoint.every in the next run");
     near_logged_ = true;
   }
 }

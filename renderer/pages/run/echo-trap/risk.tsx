@@ -21,7 +21,7 @@ export function Risk({ trap }: { trap: EchoTrap }) {
         {collapseRate !== null &&
           `${rateText(collapseRate)} of the starter policy's runs at this risk collapse within 40 iterations. `}
         {warned
-          ? `Warned at iteration ${warned.iteration}${warned.risk === null ? '' : ` (${shortScore(warned.risk)})`}; clears after ${calmFor} iterations below ${clear}.`
+          ? `Warned at iteration ${warned.iteration}${warned.risk === null ? '' : ` (${shortScore(warned.risk)})`}${state === 'warning' ? `; clears after ${calmFor} iterations below ${clear}` : ''}.`
           : risk >= warn
             ? state === 'solved'
               ? 'A solved run gets no warning.'

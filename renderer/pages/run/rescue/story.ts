@@ -21,7 +21,7 @@ export interface Side {
 
 /** The rescue of a run: warning, roll-back and result. */
 export interface Story {
-  /** The warning that the roll-back answered; null if there was none. */
+  /** The warning that the roll-back reacted to, otherwise the last one before it; null if there was none. */
   warning: Alert | null;
   /** Iteration from which the run was rolled back, and the checkpoint. */
   from: number;
