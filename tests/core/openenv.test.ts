@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { z } from 'zod';
 import { Actions } from '../../core/openenv/actions.ts';
 import { Adapter } from '../../core/openenv/adapter.ts';
-import { manifest } from '../../core/openenv/manifest.ts';
+import { manifest, valueAt } from '../../core/openenv/manifest.ts';
 import { SocketSession } from '../../core/openenv/socket-session.ts';
 import { commandOf, EnvironmentProgram } from '../../core/own-environments/program.ts';
 import { type Fault, OpenEnvServer, recordedAnswers, schemaOf } from './fixtures/openenv-server.ts';
@@ -277,4 +277,12 @@ test('over HTTP one episode is played at a time, by one client at a time', async
   server.http = false;
   await expect(second.step(1, 'DOWN')).rejects.toThrow('http_404');
   await second.endInput();
+});
+
+test('a path reads fields of objects and numbered items of lists, the last by -1', () => {
+  const observation = { messages: [{ content: 'first' }, { content: 'last' }] };
+  expect(valueAt(observation, 'messages.0.content')).toBe('first');
+  expect(valueAt(observation, 'messages.-1.content')).toBe('last');
+  for (const path of ['messages.content', 'messages.length', 'messages.', 'messages.2', 'none'])
+    expect(valueAt(observation, path)).toBeUndefined();
 });
