@@ -52,7 +52,10 @@ export function useStudy(studyId: string): Study | null | 'missing' | 'failed' {
     let active = true;
     let pending = false;
     let again = false;
-    const show = (study: Study | 'missing' | 'failed') => active && setLoaded({ id: studyId, study });
+    const show = (study: Study | 'missing') => active && setLoaded({ id: studyId, study });
+    // A loaded table stays.
+    const showFailure = () =>
+      active && setLoaded((last) => (last?.id === studyId ? last : { id: studyId, study: 'failed' }));
     async function request(): Promise<void> {
       again = pending;
       if (pending) return;
@@ -61,7 +64,7 @@ export function useStudy(studyId: string): Study | null | 'missing' | 'failed' {
         show(await api.call('studies.get', { studyId }));
       } catch (cause) {
         if ((cause as { code?: string }).code === 'study_unknown') show('missing');
-        else if (reportUnlessLost(cause)) show('failed');
+        else if (reportUnlessLost(cause)) showFailure();
       }
       pending = false;
       if (again && active) await request();
