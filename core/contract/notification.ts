@@ -1,5 +1,6 @@
 import { alertTitle } from './alert-words.ts';
 import type { Alert, KnownRunStatus, RunSummary, TrapLevel } from './contract.ts';
+import { percent } from './numbers.ts';
 import { knownWord } from './open-words.ts';
 import { evaluatedSuccess, isLive } from './run-facts.ts';
 import { alarmStates } from './trap-words.ts';
@@ -85,5 +86,5 @@ function endWords(run: RunSummary): string {
   const place = `${run.name}, iteration ${run.iteration} of ${run.iterations}.`;
   const why = run.failure?.message ?? run.stopReason;
   if (why) return `${place} ${why}`;
-  return success === undefined ? place : `${place} Success ${(success * 100).toFixed(1)} %.`;
+  return success === undefined ? place : `${place} Success ${percent(success)}.`;
 }

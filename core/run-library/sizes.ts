@@ -1,7 +1,7 @@
 import type { DiskUse } from '../contract/contract.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { listRuns, type RunRow } from '../history/runs-table.ts';
-import { freeBytes, measureRun } from '../run-directory/measure.ts';
+import { folderBytes, freeBytes } from '../run-directory/measure.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Trash } from './trash.ts';
 
@@ -51,8 +51,7 @@ export class Sizes {
     const key = `${last_seq} ${annotations_bytes}`;
     const cached = this.cache.get(id);
     if (cached?.key === key && Date.now() - cached.time < validity) return cached.size;
-    const { total } = await measureRun(runFolder(this.parts.home, id));
-    const size = { runId: id, total };
+    const size = { runId: id, total: await folderBytes(runFolder(this.parts.home, id)) };
     this.cache.set(id, { key, time: Date.now(), size });
     return size;
   }

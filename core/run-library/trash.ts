@@ -8,7 +8,7 @@ import type { Refusal, TrashedRun } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { ownName } from '../history/runs-table.ts';
 import { readAnnotations } from '../run-directory/annotations.ts';
-import { measureRun } from '../run-directory/measure.ts';
+import { folderBytes } from '../run-directory/measure.ts';
 import { runFiles, runFolder, tensorBoardFolder, trashFolder } from '../run-directory/names.ts';
 import { nameInStudy, type StudyFiles } from '../run-sync/study-files.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
@@ -222,7 +222,7 @@ export class Trash {
     const cached = this.cache.get(entry.id);
     if (cached) return cached;
     const folder = this.path(entry.id);
-    const { total: bytes } = await measureRun(folder);
+    const bytes = await folderBytes(folder);
     const run = {
       ...entry,
       name: this.nameIn(folder, entry.runId),
